@@ -1,0 +1,79 @@
+# Every target sets up what it needs, and does so again only when the lockfile changed.
+# Needed: make, npm and Node.js 20 or newer. Weir itself runs on the Node.js 24 that the npm package `node` brings into node_modules.
+
+NODE := node_modules/node/bin/node --disable-warning=ExperimentalWarning
+# Jest needs the flag to run tests as the ES modules they are.
+JEST := $(NODE) --experimental-vm-modules node_modules/jest/bin/jest.js
+BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome
+
+# Two set-ups: what Weir needs to run, and everything. `npm ci` empties node_modules, so a stamp lives exactly as long as what it stands for.
+RUNTIME := node_modules/.installed-runtime
+EVERYTHING := node_modules/.installed-everything
+
+BAD =
+ARGS =
+SEED =
+SEEDS = 10000
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test check types lint dead-code schemas-check import-rules format bench simulate schemas clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: $(RUNTIME) ## run the demo; BAD=stubborn picks one way to misbehave
+	bin/weir demo $(if $(BAD),--bad $(BAD))
+
+test: $(EVERYTHING) ## run all tests; ARGS="-t name" is passed to jest
+	$(JEST) $(ARGS)
+
+check: types lint dead-code schemas-check import-rules ## check types, lint, format, dead code, schema drift, import rules
+
+types: $(EVERYTHING)
+	$(NODE) node_modules/typescript/bin/tsc
+
+lint: $(EVERYTHING)
+	$(BIOME) check --error-on-warnings
+
+dead-code: $(EVERYTHING)
+	$(NODE) node_modules/knip/bin/knip.js
+
+schemas-check: $(EVERYTHING)
+	$(NODE) schemas/generate.ts --check
+
+import-rules: $(EVERYTHING)
+	$(JEST) test/import-rules.unit.test.ts
+
+format: $(EVERYTHING) ## format, sort imports, apply the safe lint fixes
+	$(BIOME) check --write
+
+bench: $(EVERYTHING) ## run the benchmark
+	$(NODE) test/bench/main.ts
+
+simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over the one SEED=
+	$(NODE) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
+
+schemas: $(EVERYTHING) ## write again what is generated from the schemas
+	$(NODE) schemas/generate.ts
+
+clean: ## remove what the other targets installed
+	rm -rf node_modules
+
+# Engine warnings are about the Node that runs npm, and Weir does not run on that one; hence only errors are shown.
+define install
+@command -v npm >/dev/null && command -v node >/dev/null || \
+	{ echo 'Weir needs Node.js 20 or newer with npm to set itself up: install it from https://nodejs.org and run this again.' >&2; exit 1; }
+@node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 20 ? 0 : 1)' || \
+	{ echo "Weir needs Node.js 20 or newer to set itself up, and this is $$(node --version)." >&2; exit 1; }
+endef
+
+$(RUNTIME): package-lock.json
+	$(install)
+	npm ci --omit=dev --loglevel=error
+	@touch $@
+
+$(EVERYTHING): package-lock.json
+	$(install)
+	npm ci --loglevel=error
+	@touch $(RUNTIME) $@

@@ -1,0 +1,423 @@
+// Generator: turns schemas/**/*.avsc into the types that the code uses and the registry that the codec uses.
+//
+//   node schemas/generate.ts             writes shared/messages.ts and schemas/lock.json
+//   node schemas/generate.ts --check     writes nothing; exit code 1 names the first file that differs
+//   node schemas/generate.ts --release   also marks every schema as released: from then on records with its id may exist somewhere
+//
+// Owns: reading and checking the .avsc files, the TypeScript text, the rules by which the lock changes.
+// Does not own: reading and writing records (shared/codec.ts), what may change between two versions (compatibility.ts).
+//
+// G1. The id of a released schema means that schema for ever. Records outlive the code that wrote them.
+// G2. The lock is enough: each of its schemas is self-contained, so a reader needs no .avsc file.
+// G3. Same files and same lock, same output, byte for byte. So a drift is a difference and nothing else.
+
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import avro from 'avsc'
+import { incompatibilities } from './compatibility.ts'
+
+const namespace = 'weir'
+const lineWidth = 140
+
+export type Schema = string | Schema[] | ArraySchema | MapSchema | NamedSchema
+type ArraySchema = { type: 'array'; items: Schema }
+type MapSchema = { type: 'map'; values: Schema }
+type NamedSchema = RecordSchema | EnumSchema | FixedSchema
+export type RecordSchema = Named & { type: 'record'; fields: Field[] }
+type EnumSchema = Named & { type: 'enum'; symbols: string[]; default?: string }
+type FixedSchema = Named & { type: 'fixed'; size: number }
+type Named = { name: string; namespace?: string; doc?: string; aliases?: string[] }
+type Field = { name: string; doc?: string; type: Schema; default?: unknown; aliases?: string[] }
+
+/** What the .avsc files say. All names in it are full names. */
+export type Schemas = {
+  /** By message type: 'user-message'. */
+  messages: Map<string, Definition<RecordSchema>>
+  /** Every named type by its full name, the messages' records too. */
+  types: Map<string, Definition<NamedSchema>>
+}
+type Definition<S> = { file: string; schema: S }
+
+/** One row of lock.json. The frame of a record carries `id`. */
+export type LockEntry = { id: number; type: string; version: number; released: boolean; schema: RecordSchema }
+
+export type SourceFile = { path: string; text: string }
+
+class SchemaError extends Error {
+  override name = 'SchemaError'
+}
+
+// ---- Reading -------------------------------------------------------------------------------------------------------------------
+
+/** Paths are relative to the folder of the schemas: `user-message.avsc` is a message, `types/response.avsc` is a shared type. */
+export const parseSchemas = (files: SourceFile[]): Schemas => {
+  const schemas: Schemas = { messages: new Map(), types: new Map() }
+  for (const { path, text } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) {
+    const schema = define(schemas, path, parseJson(path, text))
+    if (dirname(path) === '.') addMessage(schemas, path, schema)
+  }
+  for (const { file, schema } of schemas.types.values()) {
+    if (schema.type === 'record') for (const field of schema.fields) checkReferences(schemas, `${file}: ${schema.name}.${field.name}`, field.type)
+  }
+  refuseCycles(schemas)
+  for (const { file, schema } of schemas.messages.values()) checkWithAvro(file, selfContained(schemas, schema))
+  return schemas
+}
+
+/** The whole schema of a message without docs: a type is spelled out where it occurs first and named afterwards, as Avro wants it. */
+export const selfContained = (schemas: Schemas, record: RecordSchema): RecordSchema => {
+  const spelledOut = new Set<string>()
+  const inline = (schema: Schema): Schema => {
+    if (Array.isArray(schema)) return schema.map(inline)
+    if (typeof schema === 'string') {
+      const definition = schemas.types.get(schema)
+      return definition === undefined || spelledOut.has(schema) ? schema : inline(definition.schema)
+    }
+    if (schema.type === 'array') return { type: 'array', items: inline(schema.items) }
+    if (schema.type === 'map') return { type: 'map', values: inline(schema.values) }
+    spelledOut.add(schema.name)
+    const { doc: _doc, namespace: _namespace, type, ...rest } = schema
+    if (type !== 'record') return { type, ...rest } as NamedSchema
+    return { type, ...rest, fields: schema.fields.map(({ doc: _, ...field }) => ({ ...field, type: inline(field.type) })) } as RecordSchema
+  }
+  return inline(record) as RecordSchema
+}
+
+const parseJson = (path: string, text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new SchemaError(`${path} is not JSON: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Notes a named type and all that are defined inside it, and returns it with full names in place of short ones and of inner definitions. */
+const define = (schemas: Schemas, file: string, json: unknown): NamedSchema => {
+  const named = json as NamedSchema
+  if (typeof json !== 'object' || json === null || !isNamed(named)) {
+    throw new SchemaError(`${file} holds ${brief(json)}. Write one record, enum or fixed with a name.`)
+  }
+  const name = fullName(named.name)
+  if (!name.startsWith(`${namespace}.`) || (named.namespace ?? namespace) !== namespace) {
+    throw new SchemaError(`${file}: ${named.name} is not in the namespace ${namespace}. Write "namespace": "${namespace}".`)
+  }
+  const twin = schemas.types.get(name)
+  if (twin !== undefined) throw new SchemaError(`${file} defines ${name}, which ${twin.file} defines already. Rename one, or refer to it by name.`)
+  if (!/^weir\.[A-Z][A-Za-z0-9]*$/.test(name)) throw new SchemaError(`${file}: the name ${name} is not in PascalCase.`)
+
+  const schema = { ...named, name } as NamedSchema
+  schemas.types.set(name, { file, schema })
+  if (schema.type === 'record') {
+    if (!Array.isArray(schema.fields)) throw new SchemaError(`${file}: ${name} has no list of fields.`)
+    schema.fields = schema.fields.map((field) => {
+      const place = `${file}: field ${name.slice(namespace.length + 1)}.${field.name}`
+      if (!/^[a-z][A-Za-z0-9]*$/.test(field.name)) throw new SchemaError(`${place} is not in camelCase.`)
+      if (typeof field.doc !== 'string' || field.doc.trim() === '') {
+        throw new SchemaError(`${place} has no doc. Say what it means, in which unit, and who writes it.`)
+      }
+      return { ...field, type: hoist(schemas, file, place, field.type) }
+    })
+  }
+  return schema
+}
+
+const hoist = (schemas: Schemas, file: string, place: string, schema: Schema): Schema => {
+  if (typeof schema === 'string') return primitives.has(schema) ? schema : fullName(schema)
+  if (Array.isArray(schema)) return schema.map((branch) => hoist(schemas, file, place, branch))
+  if (typeof schema !== 'object' || schema === null) throw new SchemaError(`${place} has the type ${brief(schema)}, which is no Avro type.`)
+  if (schema.type === 'array') return { type: 'array', items: hoist(schemas, file, place, schema.items) }
+  if (schema.type === 'map') return { type: 'map', values: hoist(schemas, file, place, schema.values) }
+  if (isNamed(schema)) return define(schemas, file, schema).name
+  const { type } = schema as { type: Schema }
+  if (typeof type === 'string' && Object.keys(schema).length === 1) return hoist(schemas, file, place, type)
+  throw new SchemaError(`${place} has the type ${brief(schema)}. Use a primitive, a union, an array, a map or a named type, without other attributes.`)
+}
+
+const addMessage = (schemas: Schemas, path: string, schema: NamedSchema): void => {
+  const type = basename(path, '.avsc')
+  const name = fullName(type.split('-').map(capitalized).join(''))
+  if (schema.type !== 'record') throw new SchemaError(`${path} is a message, but holds an ${schema.type}. A message is a record; move it to types/.`)
+  if (schema.name !== name) throw new SchemaError(`${path} holds ${schema.name}, but its file name says ${name}. Rename one of them.`)
+  if (schema.fields.some((field) => field.name === 'type')) {
+    throw new SchemaError(`${path}: field type. That property is the message's own name ('${type}') in TypeScript; rename the field.`)
+  }
+  schemas.messages.set(type, { file: path, schema })
+}
+
+const checkReferences = (schemas: Schemas, place: string, schema: Schema): void => {
+  if (typeof schema === 'string') {
+    // A float would give back another number than was written; a round trip has to hold.
+    if (schema === 'float') throw new SchemaError(`${place} is a float. Use a double: it gives back exactly what was written.`)
+    if (!primitives.has(schema) && !schemas.types.has(schema)) {
+      throw new SchemaError(`${place} refers to ${schema}, which no file defines. Known: ${[...schemas.types.keys()].sort().join(', ')}.`)
+    }
+    return
+  }
+  if (Array.isArray(schema)) {
+    const kinds = schema.map((branch) => kindOf(schemas, branch))
+    const twice = kinds.find((kind, index) => kinds.indexOf(kind) !== index)
+    if (twice !== undefined) {
+      throw new SchemaError(
+        `${place} is a union with two branches that are both a ${twice} in JavaScript, so a value does not say which one it is. ` +
+          'Use one record with an enum that tells them apart and fields that may be null.',
+      )
+    }
+    for (const branch of schema) checkReferences(schemas, place, branch)
+    return
+  }
+  if (schema.type === 'map') return checkReferences(schemas, place, schema.values)
+  if (schema.type !== 'array') return
+  // The codec trusts no count that is larger than the bytes that follow (shared/codec.ts, C3), so an item has at least one byte.
+  if (isEmpty(schemas, schema.items)) throw new SchemaError(`${place} is an array of items without content. Count them in a long instead.`)
+  checkReferences(schemas, place, schema.items)
+}
+
+const isEmpty = (schemas: Schemas, schema: Schema): boolean => {
+  if (schema === 'null') return true
+  const definition = typeof schema === 'string' ? schemas.types.get(schema)?.schema : undefined
+  return definition?.type === 'record' && definition.fields.every((field) => isEmpty(schemas, field.type))
+}
+
+const kindOf = (schemas: Schemas, schema: Schema): string => {
+  if (Array.isArray(schema)) return 'union'
+  if (typeof schema !== 'string') return schema.type === 'array' ? 'list' : 'object'
+  if (schema === 'int' || schema === 'long' || schema === 'float' || schema === 'double') return 'number'
+  if (schema === 'null' || schema === 'boolean' || schema === 'string') return schema
+  const named = schemas.types.get(schema)?.schema.type
+  return named === 'record' ? 'object' : named === 'enum' ? 'string' : 'buffer'
+}
+
+const refuseCycles = (schemas: Schemas): void => {
+  const finished = new Set<string>()
+  const visit = (name: string, path: string[]): void => {
+    if (path.includes(name)) {
+      throw new SchemaError(
+        `${schemas.types.get(name)?.file}: ${[...path.slice(path.indexOf(name)), name].join(' -> ')} is a cycle. ` +
+          'A record may not contain itself: its depth would have no limit. Flatten it into a list.',
+      )
+    }
+    const definition = schemas.types.get(name)
+    if (definition === undefined || finished.has(name)) return
+    if (definition.schema.type === 'record') {
+      for (const field of definition.schema.fields) for (const inner of namesIn(field.type)) visit(inner, [...path, name])
+    }
+    finished.add(name)
+  }
+  for (const name of schemas.types.keys()) visit(name, [])
+}
+
+const namesIn = (schema: Schema): string[] => {
+  if (typeof schema === 'string') return [schema]
+  if (Array.isArray(schema)) return schema.flatMap(namesIn)
+  return schema.type === 'array' ? namesIn(schema.items) : schema.type === 'map' ? namesIn(schema.values) : []
+}
+
+/** Finds what only a full reading of the schema finds: a default that does not fit, a symbol twice, a field twice. */
+const checkWithAvro = (file: string, schema: RecordSchema): void => {
+  try {
+    avro.Type.forSchema(schema as Parameters<typeof avro.Type.forSchema>[0], { wrapUnions: 'never' })
+  } catch (cause) {
+    throw new SchemaError(`${file}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+const primitives = new Set(['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string'])
+const isNamed = (schema: { type?: unknown; name?: unknown }): boolean =>
+  typeof schema.name === 'string' && (schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed')
+const fullName = (name: string): string => (name.includes('.') ? name : `${namespace}.${name}`)
+const shortName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+const brief = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 120)
+
+// ---- TypeScript ----------------------------------------------------------------------------------------------------------------
+
+export const typescriptOf = (schemas: Schemas): string => {
+  const messages = [...schemas.messages].sort(byKey)
+  const isMessage = new Set(messages.map(([, { schema }]) => schema.name))
+  const shared = [...schemas.types].filter(([name]) => !isMessage.has(name)).sort(byKey)
+  return `${[
+    '// Generated from schemas/ by `node schemas/generate.ts`. Do not edit: change the .avsc file and run it again.',
+    union(
+      'Message',
+      messages.map(([, { schema }]) => shortName(schema.name)),
+    ),
+    `export type MessageType = Message['type']`,
+    `export type MessageOf<T extends MessageType> = Extract<Message, { type: T }>`,
+    ...messages.map(([type, { schema }]) => recordType(schema, [`  type: '${type}'`])),
+    ...shared.map(([, { schema }]) => sharedType(schema)),
+  ].join('\n\n')}\n`
+}
+
+const sharedType = (schema: NamedSchema): string => {
+  switch (schema.type) {
+    case 'record':
+      return recordType(schema, [])
+    case 'enum':
+      return (
+        comment(schema.doc, '') +
+        union(
+          shortName(schema.name),
+          schema.symbols.map((symbol) => `'${symbol}'`),
+        )
+      )
+    case 'fixed':
+      return `${comment(schema.doc, '')}export type ${shortName(schema.name)} = Uint8Array`
+  }
+}
+
+const recordType = (schema: RecordSchema, first: string[]): string => {
+  const fields = schema.fields.map((field) => `${comment(field.doc, '  ')}  ${field.name}: ${typeOf(field.type)}`)
+  const lines = [...first, ...fields]
+  const body = lines.length === 0 ? 'Record<string, never>' : `{\n${lines.join('\n')}\n}`
+  return `${comment(schema.doc, '')}export type ${shortName(schema.name)} = ${body}`
+}
+
+const typeOf = (schema: Schema): string => {
+  if (typeof schema === 'string') return typescriptPrimitives[schema] ?? shortName(schema)
+  if (Array.isArray(schema)) return nullLast(schema).map(typeOf).join(' | ')
+  if (schema.type === 'array') return Array.isArray(schema.items) ? `(${typeOf(schema.items)})[]` : `${typeOf(schema.items)}[]`
+  if (schema.type === 'map') return `Record<string, ${typeOf(schema.values)}>`
+  return shortName(schema.name)
+}
+
+const typescriptPrimitives: Record<string, string | undefined> = {
+  null: 'null',
+  boolean: 'boolean',
+  int: 'number',
+  long: 'number',
+  double: 'number',
+  bytes: 'Uint8Array',
+  string: 'string',
+}
+
+const nullLast = (branches: Schema[]): Schema[] => [...branches.filter((branch) => branch !== 'null'), ...branches.filter((branch) => branch === 'null')]
+
+const union = (name: string, branches: string[]): string => {
+  if (branches.length === 0) return `export type ${name} = never`
+  const line = `export type ${name} = ${branches.join(' | ')}`
+  return line.length <= lineWidth ? line : `export type ${name} =\n${branches.map((branch) => `  | ${branch}`).join('\n')}`
+}
+
+const comment = (doc: string | undefined, indent: string): string => {
+  if (doc === undefined || doc.trim() === '') return ''
+  const text = doc.replaceAll('*/', '* /').trim()
+  const line = `${indent}/** ${text} */\n`
+  if (line.length <= lineWidth + 1 && !text.includes('\n')) return line
+  const lines = text.split('\n').flatMap((paragraph) => wrapped(paragraph, lineWidth - indent.length - 3))
+  return `${indent}/**\n${lines.map((words) => `${indent} * ${words}`.trimEnd()).join('\n')}\n${indent} */\n`
+}
+
+const wrapped = (paragraph: string, width: number): string[] => {
+  const lines = ['']
+  for (const word of paragraph.split(/\s+/)) {
+    const line = lines[lines.length - 1] as string
+    if (line === '') lines[lines.length - 1] = word
+    else if (line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)
+
+// ---- Lock ----------------------------------------------------------------------------------------------------------------------
+
+/** The lock after this change of the schemas. Entries stay in the order of their ids. */
+export const evolve = (lock: LockEntry[], schemas: Schemas, { release = false } = {}): LockEntry[] => {
+  const kept: LockEntry[] = []
+  const types = new Map([...schemas.messages].map(([type, { schema }]) => [type, selfContained(schemas, schema)]))
+
+  for (const entry of lock) {
+    const current = types.get(entry.type)
+    if (current === undefined && lock.some(({ type, released }) => type === entry.type && released)) {
+      throw new SchemaError(
+        `${entry.type}.avsc is gone, but schema ${entry.id} of ${entry.type} is released: records with it may exist. ` +
+          'Bring the file back; a message that nobody writes any more keeps its schema.',
+      )
+    }
+    // An unreleased schema is a draft: it goes with its file, and also when the file returns to what is released.
+    const isDraft = !entry.released
+    if (isDraft && (current === undefined || lock.some((other) => other.type === entry.type && other.released && isNewestReleased(lock, other) && same(other.schema, current)))) continue
+    kept.push(isDraft && current !== undefined ? { ...entry, schema: current } : entry)
+  }
+
+  let nextId = Math.max(0, ...lock.map(({ id }) => id)) + 1
+  for (const [type, schema] of [...types].sort(byKey)) {
+    const newest = newestOf(kept, type)
+    if (newest !== undefined && same(newest.schema, schema)) continue
+    kept.push({ id: nextId, type, version: (newest?.version ?? 0) + 1, released: false, schema })
+    nextId += 1
+  }
+  return release ? kept.map((entry) => ({ ...entry, released: true })) : kept
+}
+
+const newestOf = (lock: LockEntry[], type: string): LockEntry | undefined =>
+  lock.filter((entry) => entry.type === type).reduce<LockEntry | undefined>((a, b) => (a === undefined || b.version > a.version ? b : a), undefined)
+
+const isNewestReleased = (lock: LockEntry[], entry: LockEntry): boolean =>
+  !lock.some((other) => other.type === entry.type && other.released && other.version > entry.version)
+
+const same = (a: Schema, b: Schema): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** JSON as biome prints it: objects broken, lists of plain values on one line where they fit. */
+export const jsonText = (value: unknown, indent = ''): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const inner = `${indent}  `
+  if (Array.isArray(value)) {
+    const line = `[${value.map((item) => JSON.stringify(item)).join(', ')}]`
+    const isPlain = value.every((item) => typeof item !== 'object' || item === null)
+    if (isPlain && indent.length + line.length + 20 <= lineWidth) return line
+    return `[\n${value.map((item) => inner + jsonText(item, inner)).join(',\n')}\n${indent}]`
+  }
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
+  if (entries.length === 0) return '{}'
+  return `{\n${entries.map(([key, item]) => `${inner}${JSON.stringify(key)}: ${jsonText(item, inner)}`).join(',\n')}\n${indent}}`
+}
+
+// ---- The command ---------------------------------------------------------------------------------------------------------------
+
+export type Paths = { schemas: string; lock: string; messages: string }
+
+/** Runs the generator and returns its exit code. */
+export const generate = (paths: Paths, flags: string[], print: (line: string) => void): number => {
+  const unknown = flags.find((flag) => flag !== '--check' && flag !== '--release')
+  if (unknown !== undefined) {
+    print(`${unknown} is no option. Use --check, --release, or none.`)
+    return 1
+  }
+  const files = globSync('{*,types/*}.avsc', { cwd: paths.schemas }).map((path) => ({ path, text: readFileSync(join(paths.schemas, path), 'utf8') }))
+  const committed = existsSync(paths.lock) ? (JSON.parse(readFileSync(paths.lock, 'utf8')) as LockEntry[]) : []
+  const schemas = parseSchemas(files)
+  const lock = evolve(committed, schemas, { release: flags.includes('--release') })
+  const problems = incompatibilities(lock)
+  if (problems.length > 0) {
+    for (const problem of problems) print(problem)
+    return 1
+  }
+  for (const [path, text] of [
+    [paths.messages, typescriptOf(schemas)],
+    [paths.lock, `${jsonText(lock)}\n`],
+  ] as const) {
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
+    if (flags.includes('--check')) {
+      print(`${path} does not match schemas/*.avsc. Run \`node schemas/generate.ts\` and commit the result.`)
+      return 1
+    }
+    writeFileSync(path, text)
+    print(`wrote ${path}`)
+  }
+  return 0
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const here = import.meta.dirname
+  const paths = { schemas: here, lock: join(here, 'lock.json'), messages: join(here, '../shared/messages.ts') }
+  try {
+    process.exitCode = generate(paths, process.argv.slice(2), (line) => console.error(line))
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error
+    console.error(error.message)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,81 @@
+// An agent: its model, its tools and its settings, as gateway and executor hold them. Commands, URLs and keys live here and never enter a
+// record; a record names a tool by the hash of its declaration, and who has no tool with that hash refuses (design: what a record may not say).
+
+import { createHash } from 'node:crypto'
+import type { Milliseconds } from './clock.ts'
+import type { AgentSettings, Declaration, Policy, ToolRef } from './messages.ts'
+
+/** A program that is started for each call: no shell; the arguments come as JSON on its standard input. */
+export type CommandTool = {
+  kind: 'command'
+  /** The program and its arguments, as execve takes them. */
+  argv: [string, ...string[]]
+  /** Where it runs; default: a folder of its own choice is not given, the executor's working folder is used. */
+  cwd?: string
+  /** Names of variables of the executor's environment that it may see. Nothing else is passed but PATH. */
+  environment?: string[]
+  /** Bytes of its standard output that are kept; more is cut with a note. */
+  outputBytesMax?: number
+}
+
+export type Tool = { declaration: Declaration; run: CommandTool }
+
+export type Model = {
+  provider: 'anthropic'
+  name: string
+  /** Default: the provider's own. */
+  baseUrl?: string
+  /** The key itself, resolved from the environment by whoever loaded the agent; never logged. */
+  apiKey: string
+  maxOutputTokens: number
+  temperature?: number
+}
+
+export type Agent = { name: string; system: string; model: Model; tools: Tool[]; settings: AgentSettings }
+
+/** By name. */
+export type Agents = ReadonlyMap<string, Agent>
+
+/** sha-256 of a declaration, hex: the same for the same content, whatever the order of its fields. */
+export function declarationHash(declaration: Declaration): string {
+  const { name, description, schema, idempotent, timeoutMs, poll } = declaration
+  return createHash('sha256')
+    .update(JSON.stringify([name, description, schema, idempotent, timeoutMs, poll]))
+    .digest('hex')
+}
+
+/** The reference under which requests offer a tool. */
+export function toolRef(declaration: Declaration): ToolRef {
+  return { name: declaration.name, hash: declarationHash(declaration) }
+}
+
+/** The agent's tool of that name whose declaration has that hash; undefined where the agent, the tool or the hash does not match. */
+export function findTool(agents: Agents, agent: string, ref: ToolRef): Tool | undefined {
+  return agents.get(agent)?.tools.find((tool) => tool.declaration.name === ref.name && declarationHash(tool.declaration) === ref.hash)
+}
+
+const second: Milliseconds = 1000
+const minute = 60 * second
+
+/** The policy that is in force where an agent says nothing (design: budgets; incidents I1, I3, I4, I5). */
+export const defaultPolicy: Policy = policyOf({
+  caps: { rounds: 25, calls: 100, wallMs: 30 * minute, tokens: null },
+  loop: { identicalFailures: 3, identicalSuccesses: 5, cycleLaps: 3, schemaFailures: 3, schemaFailureEndsTurn: false },
+  empty: { beforeTools: 2, afterTools: 3, perTurn: 10 },
+  startWithinMs: 10 * second,
+  graceMs: 5 * second,
+  toolTries: 3,
+})
+
+/** The settings that are in force where an agent says nothing. */
+export const defaultSettings: AgentSettings = {
+  fallback: 'I could not complete this request.',
+  attempts: 3,
+  stallMs: 5 * minute,
+  policy: defaultPolicy,
+}
+
+/** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
+export function policyOf(content: Omit<Policy, 'version'>): Policy {
+  return { version: createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16), ...content }
+}

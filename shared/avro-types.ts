@@ -1,0 +1,276 @@
+// Avro types as Weir needs them: avsc's, made safe for bytes and values from anywhere.
+// Owns: how a schema becomes something that reads and writes. Does not own: bytes (avro-bytes.ts), which schema it is (codec.ts).
+//
+// avsc knows the whole of Avro, the evolution of schemas above all, and leaves a door for own types: `typeHook`. Each class below goes through
+// it and says what would go wrong with avsc's own. They replace methods that avsc calls but does not document, so avsc is pinned to one
+// version, and the tests compare with untouched avsc.
+//
+// T1. A decoded record is a plain object: it has its fields and nothing else, and no key of it reaches a prototype.
+// T2. What is written is what the value says, or it is refused: no rounding, no first symbol in place of an unknown one.
+
+import { isUint8Array } from 'node:util/types'
+import type { Type as AvroType, types as AvroTypes } from 'avsc'
+// The front door also loads avsc's files, containers and RPC: 20 ms more at every start.
+// @ts-expect-error avsc has no types for its inner files
+import untyped from 'avsc/lib/types.js'
+import type { ByteReader, ByteWriter } from './avro-bytes.ts'
+
+const { Type, builtins } = untyped as { Type: typeof AvroType; builtins: typeof AvroTypes }
+
+export type Schema = Parameters<typeof AvroType.forSchema>[0]
+
+/** What avsc's types and resolvers can do and its declarations do not say. */
+type Reading = { _read(reader: ByteReader): unknown }
+type Skipping = { _skip(reader: ByteReader): void }
+type Writing = { _write(writer: ByteWriter, value: unknown): void }
+
+/** A message's type at one version. */
+export type CompiledType = {
+  read(reader: ByteReader): unknown
+  write(writer: ByteWriter, value: unknown): void
+  /** Reads records of another version of this message into this one. Throws if the two are incompatible. */
+  readerOf(writer: CompiledType): (reader: ByteReader) => unknown
+  /** The first place where a value does not fit, for the error's text; slow. */
+  misfit(value: unknown): Misfit | undefined
+  readonly avro: AvroType
+}
+
+export type Misfit = { path: string; value: unknown; expected: string }
+
+/** Decoded records say `type: messageType`; it is not in the bytes, the schema's id implies it. */
+export const compile = (schema: Schema, messageType: string): CompiledType => {
+  class MessageRecord extends PlainRecord {
+    override get messageType(): string {
+      return messageType
+    }
+  }
+  const typeHook = (inner: Schema, options: unknown): AvroType | undefined => {
+    if (inner === schema) return new MessageRecord(inner, options)
+    if (inner === 'long') return exactLong
+    if (inner === 'bytes') return anyBytes
+    if (Array.isArray(inner)) return new Union(inner, options)
+    switch ((inner as { type?: unknown }).type) {
+      case 'record':
+        return new PlainRecord(inner, options)
+      case 'array':
+        return new BoundedArray(inner, options)
+      case 'map':
+        return new PlainMap(inner, options)
+      case 'enum':
+        return new ClosedEnum(inner, options)
+      default:
+        return undefined
+    }
+  }
+  // Unions appear unwrapped: `text: 'hi' | null`, not `text: { string: 'hi' } | null`. avsc decides by itself when it is not told ('auto'),
+  // so that adding a branch to a union could change the shape of every value in it. 'never' makes an ambiguous union an error here and now.
+  const avro = Type.forSchema(schema, { wrapUnions: 'never', typeHook: typeHook as never })
+  const { _read, _write } = avro as AvroType & Reading & Writing
+  return {
+    read: _read,
+    write: _write,
+    readerOf: (writer) => {
+      const resolver = avro.createResolver(writer.avro) as Reading
+      return (reader) => resolver._read(reader)
+    },
+    misfit: (value) => firstMisfit(avro, value),
+    avro,
+  }
+}
+
+class PlainRecord extends builtins.RecordType {
+  get messageType(): string | undefined {
+    return undefined
+  }
+
+  /** avsc makes instances of a class per record. We return a literal: equal to what was written, free of methods, and no slower. */
+  _createConstructor(): unknown {
+    const values = this.fields.map((_, index) => `v${index}`)
+    const properties = this.fields.map(({ name, defaultValue }, index) =>
+      defaultValue() === undefined ? `${name}: v${index}` : `${name}: v${index} === undefined ? d${index}() : v${index}`,
+    )
+    if (this.messageType !== undefined) properties.unshift(`type: ${JSON.stringify(this.messageType)}`)
+    const defaults = this.fields.map((_, index) => `d${index}`)
+    const source = `return function (${values}) { return { ${properties.join(', ')} } }`
+    return new Function(...defaults, source)(...this.fields.map(({ defaultValue }) => defaultValue))
+  }
+
+  // avsc compiles these two for every record. We need the first for a field that is gone in a newer version, the second for the text of an
+  // error: rarely enough to wait until then. It is a third of the start-up time.
+  _createSkipper(): unknown {
+    let skip: ((reader: ByteReader) => void) | undefined
+    return (reader: ByteReader) => {
+      // biome-ignore lint/suspicious/noExplicitAny: not declared by avsc
+      skip ??= (builtins.RecordType.prototype as any)._createSkipper.call(this) as (reader: ByteReader) => void
+      skip(reader)
+    }
+  }
+
+  _createChecker(): unknown {
+    let check: ((...values: unknown[]) => boolean) | undefined
+    return (...values: unknown[]) => {
+      // biome-ignore lint/suspicious/noExplicitAny: not declared by avsc
+      check ??= (builtins.RecordType.prototype as any)._createChecker.call(this) as (...values: unknown[]) => boolean
+      return check.apply(this, values)
+    }
+  }
+
+  /** Only wrapped unions would use it. */
+  _createBranchConstructor(): null {
+    return null
+  }
+}
+
+/** avsc allocates as many items as the bytes claim, and goes where a negative block length leads, also backwards and for ever. */
+class BoundedArray extends builtins.ArrayType {
+  _read(reader: ByteReader): unknown[] {
+    const itemsType = this.itemsType as unknown as Reading
+    const items: unknown[] = []
+    for (let count = reader.readCount(); count > 0; count = reader.readCount()) {
+      for (let index = 0; index < count; index += 1) items.push(itemsType._read(reader))
+    }
+    return items
+  }
+
+  _skip(reader: ByteReader): void {
+    const itemsType = this.itemsType as unknown as Skipping
+    for (let count = reader.readCount(); count > 0; count = reader.readCount()) {
+      for (let index = 0; index < count; index += 1) itemsType._skip(reader)
+    }
+  }
+
+  _createBranchConstructor(): null {
+    return null
+  }
+}
+
+/** The same for maps; and the key `__proto__` would set a prototype instead of a property. A Map or a Date would be written as empty. */
+class PlainMap extends builtins.MapType {
+  _read(reader: ByteReader): Record<string, unknown> {
+    const valuesType = this.valuesType as Reading
+    const map: Record<string, unknown> = {}
+    for (let count = reader.readCount(); count > 0; count = reader.readCount()) {
+      for (let index = 0; index < count; index += 1) {
+        const key = reader.readString()
+        const value = valuesType._read(reader)
+        if (key === '__proto__') Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })
+        else map[key] = value
+      }
+    }
+    return map
+  }
+
+  _skip(reader: ByteReader): void {
+    const valuesType = this.valuesType as Skipping
+    for (let count = reader.readCount(); count > 0; count = reader.readCount()) {
+      for (let index = 0; index < count; index += 1) {
+        reader.skipString()
+        valuesType._skip(reader)
+      }
+    }
+  }
+
+  _check(value: unknown, flags: unknown, hook: ((value: unknown, type: unknown) => void) | undefined, path: string[]): boolean {
+    if (isPlainObject(value)) return check(builtins.MapType, this, value, flags, hook, path)
+    hook?.(value, this)
+    return false
+  }
+
+  _write(writer: ByteWriter, value: unknown): void {
+    if (!isPlainObject(value)) throw new Error('not a plain object')
+    const valuesType = this.valuesType as Writing
+    const keys = Object.keys(value)
+    if (keys.length > 0) writer.writeLong(keys.length)
+    for (const key of keys) {
+      writer.writeString(key)
+      valuesType._write(writer, value[key])
+    }
+    writer.writeLong(0)
+  }
+
+  _createBranchConstructor(): null {
+    return null
+  }
+}
+
+/** avsc looks a symbol up in an object with a prototype, so it takes 'constructor' for a symbol and writes the first one. */
+class ClosedEnum extends builtins.EnumType {
+  constructor(schema: Schema, options: unknown) {
+    super(schema, options)
+    Object.setPrototypeOf((this as unknown as { _indices: object })._indices, null)
+  }
+
+  _createBranchConstructor(): null {
+    return null
+  }
+}
+
+/** avsc's long refuses ±(2^53 - 1), which is safe, and which people write for "never". */
+class ExactLong extends builtins.LongType {
+  _check(value: unknown, _flags: unknown, hook?: (value: unknown, type: unknown) => void): boolean {
+    const isValid = Number.isSafeInteger(value)
+    if (!isValid) hook?.(value, this)
+    return isValid
+  }
+
+  _read(reader: ByteReader): number {
+    return reader.readLong()
+  }
+
+  _write(writer: ByteWriter, value: unknown): void {
+    if (!Number.isSafeInteger(value)) throw new Error('not a safe integer')
+    writer.writeLong(value as number)
+  }
+}
+
+/** avsc wants a Buffer; SQLite and others give a Uint8Array. What is read is a Buffer. */
+class AnyBytes extends builtins.BytesType {
+  _check(value: unknown, _flags: unknown, hook?: (value: unknown, type: unknown) => void): boolean {
+    const isValid = isUint8Array(value)
+    if (!isValid) hook?.(value, this)
+    return isValid
+  }
+
+  _write(writer: ByteWriter, value: unknown): void {
+    if (!isUint8Array(value)) throw new Error('not bytes')
+    writer.writeBytes(value)
+  }
+}
+
+class Union extends builtins.UnwrappedUnionType {
+  /** avsc takes a Uint8Array for a record. */
+  _getIndex(value: unknown): number | undefined {
+    const { _bucketIndices: branches } = this as unknown as { _bucketIndices: Record<string, number | undefined> }
+    if (value === null) return branches.null
+    if (typeof value !== 'object') return branches[typeof value]
+    return isUint8Array(value) ? branches.buffer : Array.isArray(value) ? branches.array : branches.object
+  }
+}
+
+const exactLong = new ExactLong()
+const anyBytes = new AnyBytes()
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> => {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+const check = (parent: { prototype: unknown }, type: unknown, ...values: unknown[]): boolean =>
+  (parent.prototype as { _check(...values: unknown[]): boolean })._check.apply(type, values)
+
+const firstMisfit = (avro: AvroType, value: unknown): Misfit | undefined => {
+  let first: Misfit | undefined
+  const errorHook = (path: string[], inner: unknown, type: AvroType): void => {
+    first ??= { path: path.join('.'), value: inner, expected: expectation(type) }
+  }
+  avro.isValid(value, { errorHook })
+  return first
+}
+
+const expectation = (type: AvroType): string => {
+  if (type instanceof builtins.EnumType) return `one of ${type.symbols.join(', ')}`
+  if (type instanceof builtins.UnwrappedUnionType) return type.types.map(expectation).join(' or ')
+  if (type instanceof builtins.RecordType) return `a record ${type.name}`
+  return type.typeName === 'long' ? 'a long (an integer within ±(2^53 - 1))' : `a value of the type ${type.typeName}`
+}

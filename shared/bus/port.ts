@@ -1,0 +1,91 @@
+// The bus: a partitioned, append-only log with consumer groups. The port is narrow so that the embedded bus (SQLite) and Kafka can both be
+// behind it, and a simulator under it; test/shared/bus/contract.ts is what every implementation must pass.
+// B1. The order of a partition is the only order there is: offsets grow by append, and a reader sees them in that order without gaps it could act on.
+// B2. `time` is the bus's own append time (LogAppendTime), never a writer's.
+// B3. Delivery is at least once. The bus drops nothing and filters nothing: repeats are the runtime's business (R3).
+// B4. A commit is one atomic pair of offset and metadata.
+
+import type { Clock, Milliseconds } from '../clock.ts'
+
+export type Offset = number
+
+/** A record as somebody wants it written. */
+export type RecordToAppend = {
+  topic: string
+  partition: number
+  key: string
+  /** null: a tombstone; only tables take one. */
+  value: Uint8Array | null
+  /** The id of a derived record, `stage/partition/offset/n` (R3); absent on observed ones. Kafka: the header `weir-id`. */
+  id?: string | undefined
+}
+
+/** A record as it was read. */
+export type StoredRecord = RecordToAppend & { offset: Offset; time: Milliseconds }
+
+export type Appended = { partition: number; offset: Offset; time: Milliseconds }
+
+/** `offset`: the first record that is not done; `metadata`: opaque to the bus (the runtime's "fold from" and marks). */
+export type Commit = { offset: Offset; metadata: string }
+
+export type TopicKind = 'log' | 'table'
+
+export type TopicSpec = { name: string; kind: TopicKind; partitions: number; retentionMs?: Milliseconds | undefined }
+
+/** `begin`: the oldest offset still there; `end`: the offset that the next append will get. */
+export type PartitionEnds = { partition: number; begin: Offset; end: Offset }
+
+export type Assignment = { topic: string; ends: PartitionEnds; committed: Commit | undefined }
+
+/** What reading some records led to: records to write, then a position that is true once they are acknowledged. */
+export type Step = { outputs: RecordToAppend[]; commit: Commit | undefined }
+
+/**
+ * Reads one partition for as long as it is assigned. The bus makes all calls for one partition one after the other.
+ */
+export type PartitionReader = {
+  /** Where the bus begins to read (the runtime's "fold from"); looked at once, right after the assignment. */
+  readonly position: Offset
+  /** Takes records in order, at least one. Must not touch the world. An error it throws ends the subscription (`failed`). */
+  read(records: StoredRecord[]): Promise<Step>
+  /** All outputs of the steps so far are acknowledged, each destination partition in order; called after each step. Must not throw. */
+  acknowledged(): void
+  /** The partition is no longer this reader's. `lost`: another owner may act already. Resolves when nothing of it runs any more. */
+  close(how: 'shutdown' | 'lost'): Promise<void>
+}
+
+export type Subscription = {
+  /** Rejects when reading cannot go on (a reader threw, the log is damaged, writes failed beyond their retries); never resolves before close(). */
+  readonly failed: Promise<never>
+  /** Closes all readers, then commits what is done. Resolves when nothing is read any more. */
+  close(): Promise<void>
+}
+
+export type SubscribeOptions = {
+  group: string
+  topic: string
+  assign(assignment: Assignment): Promise<PartitionReader>
+}
+
+export type Bus = {
+  readonly clock: Clock
+  /** The claims of an owner of the same partition before this one can be given up at once: whoever wrote them is dead (embedded: the file's lock). */
+  readonly provesFormerOwnersDead: boolean
+  /** The size in bytes up to which append takes a value; the runtime checks it before (R7). */
+  readonly recordBytesMax: number
+  /** Creates what is missing. A topic that exists with another partition count or kind: `bus.topic-differs`. */
+  ensureTopics(topics: TopicSpec[]): Promise<void>
+  /** Resolves when all are acknowledged, in the order given. All or, after an error, perhaps some of them are written. A tombstone needs a table. */
+  append(records: RecordToAppend[]): Promise<Appended[]>
+  subscribe(options: SubscribeOptions): Promise<Subscription>
+  ends(topic: string): Promise<PartitionEnds[]>
+  /** Records of one partition from `from` (inclusive) to `to` (exclusive), at most `limit`. Fewer than asked: there were no more. */
+  read(range: { topic: string; partition: number; from: Offset; to?: Offset | undefined; limit: number }): Promise<StoredRecord[]>
+  /** Batches of one partition from `from` on, as they come, until `signal` aborts. Woken, not polled. */
+  follow(range: { topic: string; partition: number; from: Offset; signal: AbortSignal }): AsyncIterable<StoredRecord[]>
+  /** The newest values of a table's keys that begin with `prefix`, in key order; keys whose newest record is a tombstone are left out. */
+  list(table: { topic: string; partition: number; prefix: string }): Promise<StoredRecord[]>
+  /** The newest value under `key`; when there is none, waits up to `waitMs` for one. */
+  get(table: { topic: string; partition: number; key: string; waitMs: Milliseconds }): Promise<StoredRecord | undefined>
+  close(): Promise<void>
+}

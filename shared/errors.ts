@@ -1,0 +1,49 @@
+// Every error of Weir: a code from one list, whether a repeat can help, and the cause.
+// A rejected tool call is not an error: it is data that the model will read (services/validator).
+
+export const errorCodes = [
+  // codec: bytes that are no message, or a message that its schema refuses
+  'codec.bad-frame',
+  'codec.unknown-schema',
+  'codec.bad-body',
+  'codec.bad-message',
+  // settings and agent files: what a person wrote
+  'settings.invalid',
+  'agent.invalid',
+  'agent.unknown',
+  // bus: the log itself
+  'bus.unwritable',
+  'bus.full',
+  'bus.locked',
+  'bus.not-a-database',
+  'bus.newer-version',
+  'bus.topic-missing',
+  'bus.topic-differs',
+  'bus.record-too-large',
+  'bus.commit-outside-log',
+  'bus.closed',
+  // runtime
+  'runtime.assertion',
+  // the provider of a model
+  'provider.refused',
+  'provider.unavailable',
+  'provider.stream',
+  'provider.stalled',
+  // the command line
+  'usage',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** An error whose message says what happened, with which value, and what to do. `retryable`: the same call may succeed later. */
+export class WeirError extends Error {
+  readonly code: ErrorCode
+  readonly retryable: boolean
+
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryable?: boolean } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'WeirError'
+    this.code = code
+    this.retryable = options.retryable ?? false
+  }
+}

@@ -1,0 +1,40 @@
+// The contract of a performer: the side effects of a stage. Only llm-gateway and executor have one.
+// P1. It acts on acknowledged, caught-up state only: the runtime calls reconcile() no earlier (R4).
+// P2. It writes observations into its own stage's inbox; what goes ahead of a decision (parts, tool-started) counts for nothing by itself.
+
+import type { Logger } from 'pino'
+import type { Appended } from './bus/port.ts'
+import type { Clock, Milliseconds } from './clock.ts'
+import type { Message } from './messages.ts'
+import type { Port } from './topology.ts'
+
+export type PerformerContext = {
+  /** New for every assignment of the partition, kept nowhere (R4). */
+  readonly owner: string
+  readonly partition: number
+  readonly clock: Clock
+  readonly log: Logger
+  /** Whoever owned this partition before is certainly dead (embedded: the file's lock). */
+  readonly formerOwnersDead: boolean
+  /** A random id, 128 bits of hex; seeded in simulation. */
+  randomId(): string
+  /** Writes observed records, in order; resolves when all are acknowledged. Rejects when the bus gave up. */
+  write(to: Port, messages: Message[]): Promise<Appended[]>
+  /** The entries of a conversation's history, in order of (turn, round), once the entry (turn, round) is there; undefined if it is not within `waitMs`. */
+  history(upTo: { conversation: string; turn: number; round: number }, waitMs: Milliseconds): Promise<Message[] | undefined>
+  /** A record of the table `policies`, or undefined. */
+  policy(key: string): Promise<Message | undefined>
+}
+
+export type Performer<Task> = {
+  /**
+   * Called with all that an open unit wants now, after each change; with [] when the unit has closed. Starts what is wanted and does not run,
+   * stops what runs and is not wanted. Returns at once and must not throw; its own failures become observations.
+   */
+  reconcile(unit: string, tasks: Task[]): void
+  /** Gives back what was not started, lets running work end within its grace (`shutdown`) or aborts it (`lost`); resolves when nothing runs. */
+  close(how: 'shutdown' | 'lost'): Promise<void>
+}
+
+/** Called once for each assignment of a partition. */
+export type StartPerformer<Task> = (context: PerformerContext) => Performer<Task>

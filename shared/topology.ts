@@ -1,0 +1,176 @@
+// The wiring, in one place: which stage reads which topic, what is written there and by whom, and what a stage's ports mean.
+// Everything else speaks of stages and ports. `node shared/topology.ts` is not a program: test/shared/topology.unit.test.ts prints it as a golden file.
+// T1. A stage reads exactly one topic (R1).
+// T2. Derived records are written by a stage's reducer, observed ones by performers, the runtime, the edge or an operator (R3).
+// T3. All topics have one partition count, and an output goes to the partition number of its input.
+
+import type { TopicKind, TopicSpec } from './bus/port.ts'
+import type { Message, MessageType } from './messages.ts'
+
+export type StageName = 'conversation' | 'llm-gateway' | 'accumulator' | 'validator' | 'loop-detector' | 'executor'
+
+/** Who writes a record: a stage's reducer (derived), its performer, the runtime of any stage, the edge (a client), or an operator. */
+export type Writer = StageName | `${StageName} performer` | 'runtime' | 'runtime of any stage' | 'edge' | 'operator'
+
+export type TopicName =
+  | 'conversation-events'
+  | 'model-requests'
+  | 'model-deltas'
+  | 'rounds-proposed'
+  | 'rounds-checked'
+  | 'rounds-cleared'
+  | 'history'
+  | 'policies'
+  | 'activity'
+  | 'dead-letters'
+
+/** What a stage calls the places it writes to. */
+export type Port = 'self' | 'conversation' | 'model' | 'response' | 'next' | 'tools' | 'verdict' | 'history' | 'activity' | 'dead-letters'
+
+type Topic = { kind: TopicKind; records: Partial<Record<MessageType, Writer[]>> }
+
+export const topics: Record<TopicName, Topic> = {
+  'conversation-events': {
+    kind: 'log',
+    records: {
+      'user-message': ['edge'],
+      'cancel-requested': ['edge'],
+      'round-outcome': ['loop-detector'],
+      'turn-failed': ['runtime of any stage'],
+      carried: ['conversation'],
+      tick: ['runtime'],
+    },
+  },
+  'model-requests': {
+    kind: 'log',
+    records: {
+      'model-request': ['conversation'],
+      cancel: ['conversation'],
+      'attempt-started': ['llm-gateway performer'],
+      'attempt-failed': ['llm-gateway performer'],
+      'attempt-finished': ['llm-gateway performer'],
+      tick: ['runtime'],
+    },
+  },
+  'model-deltas': {
+    kind: 'log',
+    records: {
+      'model-opened': ['llm-gateway'],
+      part: ['llm-gateway performer'],
+      'model-finished': ['llm-gateway'],
+      tick: ['runtime'],
+    },
+  },
+  'rounds-proposed': { kind: 'log', records: { 'round-proposed': ['accumulator'] } },
+  'rounds-checked': {
+    kind: 'log',
+    records: {
+      'round-checked': ['validator'],
+      'round-executed': ['executor'],
+      'turn-ended': ['conversation'],
+      cancel: ['conversation'],
+      tick: ['runtime'],
+    },
+  },
+  'rounds-cleared': {
+    kind: 'log',
+    records: {
+      'round-cleared': ['loop-detector'],
+      'turn-ended': ['conversation'],
+      cancel: ['conversation'],
+      claim: ['executor performer'],
+      outcome: ['executor performer'],
+      lapsed: ['executor performer'],
+      tick: ['runtime'],
+    },
+  },
+  history: { kind: 'table', records: { 'history-entry': ['conversation'] } },
+  policies: { kind: 'table', records: { 'operator-limits': ['operator'] } },
+  activity: {
+    kind: 'log',
+    records: {
+      'turn-started': ['conversation'],
+      'round-started': ['conversation'],
+      'call-rejected': ['loop-detector'],
+      'intervention-raised': ['loop-detector'],
+      'tool-started': ['executor performer'],
+      'call-finished': ['executor'],
+      'turn-finished': ['conversation'],
+    },
+  },
+  'dead-letters': { kind: 'log', records: { 'dead-letter': ['runtime of any stage'] } },
+}
+
+type StageWiring = { inbox: TopicName; unit: 'conversation' | 'turn' | 'round' | 'none'; ports: Partial<Record<Port, TopicName>> }
+
+/** Ports that every stage has: the runtime tells the conversation of a failed turn, and dead-letters of a record it cannot take. */
+const common = { conversation: 'conversation-events', 'dead-letters': 'dead-letters' } as const
+
+export const stages: Record<StageName, StageWiring> = {
+  conversation: {
+    inbox: 'conversation-events',
+    unit: 'conversation',
+    ports: {
+      ...common,
+      self: 'conversation-events',
+      model: 'model-requests',
+      verdict: 'rounds-checked',
+      tools: 'rounds-cleared',
+      history: 'history',
+      activity: 'activity',
+    },
+  },
+  'llm-gateway': { inbox: 'model-requests', unit: 'round', ports: { ...common, self: 'model-requests', response: 'model-deltas' } },
+  accumulator: { inbox: 'model-deltas', unit: 'round', ports: { ...common, self: 'model-deltas', next: 'rounds-proposed' } },
+  validator: { inbox: 'rounds-proposed', unit: 'none', ports: { ...common, next: 'rounds-checked' } },
+  'loop-detector': {
+    inbox: 'rounds-checked',
+    unit: 'turn',
+    ports: { ...common, self: 'rounds-checked', tools: 'rounds-cleared', activity: 'activity' },
+  },
+  executor: {
+    inbox: 'rounds-cleared',
+    unit: 'turn',
+    ports: { ...common, self: 'rounds-cleared', verdict: 'rounds-checked', activity: 'activity' },
+  },
+}
+
+/** The key of a record: the conversation, but for tables, where it names the entry, and dead letters, which keep their own. */
+export function keyOf(message: Message): string {
+  switch (message.type) {
+    case 'history-entry':
+      return historyKey(message)
+    case 'operator-limits':
+      return 'operator-limits'
+    case 'dead-letter':
+      return message.key
+    default:
+      return message.conversation
+  }
+}
+
+/** JSON, so that no conversation's id can look like another's prefix: `["c",3,1]`. */
+export function historyKey(entry: { conversation: string; turn: number; round: number }): string {
+  return JSON.stringify([entry.conversation, entry.turn, entry.round])
+}
+
+/** The prefix of all history keys of a conversation. */
+export function historyPrefix(conversation: string): string {
+  return `${JSON.stringify([conversation]).slice(0, -1)},`
+}
+
+/** All topics with a deployment's prefix and partition count, as a bus creates them. */
+export function topicSpecs(prefix: string, partitions: number): TopicSpec[] {
+  return Object.entries(topics).map(([name, topic]) => ({ name: prefix + name, kind: topic.kind, partitions }))
+}
+
+/** The wiring as text, one topic a line with what may be written there and who reads it. A change of it is seen in review. */
+export function printTopology(): string {
+  const lines: string[] = []
+  for (const [name, topic] of Object.entries(topics)) {
+    const reader = Object.entries(stages).find(([, stage]) => stage.inbox === name)
+    lines.push(`${name} (${topic.kind})${reader ? ` -> ${reader[0]}, a unit is ${reader[1].unit}` : ''}`)
+    for (const [type, writers] of Object.entries(topic.records)) lines.push(`    ${type} <- ${writers?.join(', ')}`)
+  }
+  return `${lines.join('\n')}\n`
+}

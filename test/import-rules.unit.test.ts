@@ -1,0 +1,445 @@
+// Who may import whom, and what a reducer may not touch. The rules hold for the whole tree, and each one is shown to catch an offender.
+// The sources are parsed, not searched: a word in a comment or a string offends nobody.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from '@jest/globals'
+import { parseSync } from '@swc/core'
+
+type Source = { file: string; source: string }
+type Parsed = { file: string; imports: Import[]; statements: Node[] }
+/** `target` is a path from the root of the checkout, or a package. `atRuntime` is false where only a type is imported. */
+type Import = { target: string; atRuntime: boolean }
+type Node = { type: string; [key: string]: unknown }
+type Rule = (files: Parsed[]) => string[]
+
+const treeFolders = ['schemas', 'services', 'shared', 'test']
+
+describe('the tree', () => {
+  const tree = treeFolders.flatMap(sourcesIn).map(parse)
+
+  test('is read as a whole', () => {
+    expect(tree.map(({ file }) => file)).toContain('test/import-rules.unit.test.ts')
+    expect(tree.length).toBeGreaterThan(1)
+  })
+
+  test('keeps services apart', () => expect(servicesApart(tree)).toEqual([]))
+  test('keeps shared and schemas below the services', () => expect(sharedBelow(tree)).toEqual([]))
+  test('keeps kafkajs and node:sqlite behind the bus', () => expect(driversBehindTheBus(tree)).toEqual([]))
+  test('has no barrels', () => expect(noBarrels(tree)).toEqual([]))
+  test('names files by nouns of the domain', () => expect(domainNames(tree)).toEqual([]))
+  test('keeps reducers pure', () => expect(pureReducers(tree)).toEqual([]))
+})
+
+describe('services apart', () => {
+  test('reports a service that imports a sibling', () => {
+    expect(offences(servicesApart, { 'services/executor/main.ts': `import { judge } from '../validator/reducer.ts'` })).toEqual([
+      'services/executor/main.ts imports services/validator/reducer.ts; a service may import shared, schemas and itself',
+    ])
+  })
+
+  test.each([
+    ['only its types', `import type { Verdict } from '../validator/reducer.ts'`],
+    ['a type in place', `type Verdict = import('../validator/reducer.ts').Verdict`],
+    ['by exporting it again', `export { judge } from '../validator/reducer.ts'`],
+    ['everything of it', `export * from '../validator/reducer.ts'`],
+    ['when it is needed', `const late = () => import('../validator/reducer.ts')`],
+    ['by require', `const validator = require('../validator/reducer.ts')`],
+  ])('reports a service that imports a sibling: %s', (_, source) => {
+    expect(offences(servicesApart, { 'services/executor/main.ts': source })).toHaveLength(1)
+  })
+
+  test('reports a service that imports the list of stages, the command line or a test', () => {
+    const source = `import '../stages.ts'; import '../cli/main.ts'; import '../../test/support/clock.ts'`
+    expect(offences(servicesApart, { 'services/executor/main.ts': source })).toHaveLength(3)
+  })
+
+  test('lets a service import itself, shared and schemas', () => {
+    const source = `import './performer.ts'; import '../../shared/clock.ts'; import '../../schemas/registry.ts'; import pino from 'pino'`
+    expect(offences(servicesApart, { 'services/executor/main.ts': source })).toEqual([])
+  })
+
+  test('lets the list of stages and the command line import every service, but no test', () => {
+    const files = {
+      'services/stages.ts': `import './executor/reducer.ts'; import './validator/reducer.ts'`,
+      'services/cli/demo.ts': `import '../stages.ts'; import '../validator/main.ts'`,
+    }
+    expect(offences(servicesApart, files)).toEqual([])
+    expect(offences(servicesApart, { 'services/cli/demo.ts': `import '../../test/support/clock.ts'` })).toHaveLength(1)
+  })
+})
+
+describe('shared below the services', () => {
+  test('reports shared and schemas that import a service or a test', () => {
+    const files = {
+      'shared/runtime/run.ts': `import '../../services/stages.ts'; import '../../test/support/clock.ts'; import './fold.ts'`,
+      'schemas/generate.ts': `import '../services/executor/reducer.ts'; import '../shared/errors.ts'`,
+    }
+    expect(offences(sharedBelow, files)).toEqual([
+      'shared/runtime/run.ts imports services/stages.ts; shared and schemas import no service and no test',
+      'shared/runtime/run.ts imports test/support/clock.ts; shared and schemas import no service and no test',
+      'schemas/generate.ts imports services/executor/reducer.ts; shared and schemas import no service and no test',
+    ])
+  })
+})
+
+describe('drivers behind the bus', () => {
+  test('reports kafkajs outside its folder', () => {
+    const files = {
+      'services/executor/main.ts': `import type { Kafka } from 'kafkajs'`,
+      'shared/bus/embedded/bus.ts': `import 'kafkajs'`,
+      'test/bus.int.test.ts': `import 'kafkajs/src/index.js'`,
+    }
+    expect(offences(driversBehindTheBus, files)).toEqual([
+      'services/executor/main.ts imports kafkajs; only shared/bus/kafka may',
+      'shared/bus/embedded/bus.ts imports kafkajs; only shared/bus/kafka may',
+      'test/bus.int.test.ts imports kafkajs/src/index.js; only shared/bus/kafka may',
+    ])
+  })
+
+  test('lets partition.ts have the hash of kafkajs and nothing else of it', () => {
+    const hash = `import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js'`
+    expect(offences(driversBehindTheBus, { 'shared/bus/partition.ts': hash })).toEqual([])
+    expect(offences(driversBehindTheBus, { 'shared/bus/partition.ts': `import 'kafkajs'` })).toHaveLength(1)
+    expect(offences(driversBehindTheBus, { 'shared/bus/port.ts': hash })).toHaveLength(1)
+  })
+
+  test('reports node:sqlite outside its folder', () => {
+    const source = `import { DatabaseSync } from 'node:sqlite'`
+    expect(offences(driversBehindTheBus, { 'shared/bus/embedded/log.ts': source })).toEqual([])
+    expect(offences(driversBehindTheBus, { 'shared/bus/embedded-log.ts': source })).toEqual([
+      'shared/bus/embedded-log.ts imports node:sqlite; only shared/bus/embedded may',
+    ])
+  })
+})
+
+describe('no barrels', () => {
+  test('reports a file that only exports again', () => {
+    const files = {
+      'shared/bus/index.ts': `// the bus\nexport * from './port.ts'\nexport type { Log } from './log.ts'`,
+      'shared/codec.ts': `import { encode } from './avro.ts'\nexport { encode }`,
+    }
+    expect(offences(noBarrels, files)).toEqual([
+      'shared/bus/index.ts only exports again what is elsewhere; import the file you mean',
+      'shared/codec.ts only exports again what is elsewhere; import the file you mean',
+    ])
+  })
+
+  test('lets a file export what it declares', () => {
+    expect(offences(noBarrels, { 'services/stages.ts': `import { a } from './a/reducer.ts'\nexport const stages = [a]` })).toEqual([])
+    expect(offences(noBarrels, { 'services/a/main.ts': `import './reducer.ts'` })).toEqual([])
+  })
+})
+
+describe('names of the domain', () => {
+  test('reports utils and helpers, as folders and as files', () => {
+    const files = { 'shared/utils/text.ts': '', 'test/support/helpers.ts': '', 'services/helper/x.ts': '', 'shared/text.ts': '' }
+    expect(offences(domainNames, files)).toEqual([
+      'shared/utils/text.ts is named utils; find the noun',
+      'test/support/helpers.ts is named helpers; find the noun',
+      'services/helper/x.ts is named helper; find the noun',
+    ])
+  })
+})
+
+describe('pure reducers', () => {
+  test.each([
+    `import { readFileSync } from 'node:fs'`,
+    `import { readFile } from 'fs/promises'`,
+    `import { spawn } from 'node:child_process'`,
+    `import net from 'node:net'`,
+    `import https from 'node:https'`,
+    `import { setTimeout } from 'node:timers/promises'`,
+    `import { performance } from 'node:perf_hooks'`,
+    `const at = Date.now()`,
+    `const at = Date['now']()`,
+    `const { now } = Date`,
+    `const at = new Date()`,
+    `const at = Date()`,
+    `const luck = Math.random()`,
+    `const { random } = Math`,
+    `const at = performance.now()`,
+    `setTimeout(() => {}, 10)`,
+    `const port = process.env.PORT`,
+    `const id = crypto.randomUUID()`,
+    `const now = () => globalThis.Date.now()`,
+    `const seen = { process }`,
+    `export const react = (at = Date.now()) => at`,
+  ])('reports a reducer with: %s', (source) => {
+    expect(offences(pureReducers, { 'services/executor/reducer.ts': source })).toHaveLength(1)
+  })
+
+  test('reports what a reducer imports from its own service, however far, and says where', () => {
+    const files = {
+      'services/executor/reducer.ts': `import { next } from './rounds/next.ts'`,
+      'services/executor/rounds/next.ts': `export { later as next } from '../later.ts'`,
+      'services/executor/later.ts': `export const later = () => Date.now() + Math.random()`,
+    }
+    expect(offences(pureReducers, files)).toEqual([
+      'services/executor/later.ts uses Date.now; a reducer and what it imports have no clock, no randomness, no I/O',
+      'services/executor/later.ts uses Math.random; a reducer and what it imports have no clock, no randomness, no I/O',
+    ])
+  })
+
+  test('lets performers, other services and what is imported only as a type touch the world', () => {
+    const files = {
+      'services/executor/reducer.ts': `import type { Running } from './performer.ts'; import { due } from '../../shared/due.ts'`,
+      'services/executor/performer.ts': `import { spawn } from 'node:child_process'; export const start = () => Date.now()`,
+      'shared/due.ts': `export const due = () => Date.now()`,
+    }
+    expect(offences(pureReducers, files)).toEqual([])
+  })
+
+  test('does not mistake words for deeds', () => {
+    const source = `
+      // process, Date.now() and setTimeout(…) in a comment
+      import { createHash } from 'node:crypto'
+      type Process = { process: Date; performance: typeof performance }
+      const text = 'Date.now() new Date() Math.random()'
+      const shown = new Date(record.at).toISOString() + Math.max(1, 2) + Date.parse(text)
+      export const react = ({ process: work }: Process) => ({ process: work, now: record.process })
+    `
+    expect(offences(pureReducers, { 'services/executor/reducer.ts': source })).toEqual([])
+  })
+})
+
+// ── The rules ──
+
+function servicesApart(files: Parsed[]): string[] {
+  return files
+    .filter(({ file }) => isUnder('services', file))
+    .flatMap(({ file, imports }) => {
+      const seesAll = file === 'services/stages.ts' || isUnder('services/cli', file)
+      const allowed = ['shared', 'schemas', seesAll ? 'services' : serviceOf(file)]
+      return imports
+        .filter(({ target }) => isInTree(target) && !allowed.some((folder) => isUnder(folder, target)))
+        .map(({ target }) => `${file} imports ${target}; a service may import shared, schemas and itself`)
+    })
+}
+
+function sharedBelow(files: Parsed[]): string[] {
+  return files
+    .filter(({ file }) => isUnder('shared', file) || isUnder('schemas', file))
+    .flatMap(({ file, imports }) =>
+      imports
+        .filter(({ target }) => isUnder('services', target) || isUnder('test', target))
+        .map(({ target }) => `${file} imports ${target}; shared and schemas import no service and no test`),
+    )
+}
+
+function driversBehindTheBus(files: Parsed[]): string[] {
+  const homes = [
+    { home: 'shared/bus/kafka', driver: 'kafkajs' },
+    { home: 'shared/bus/embedded', driver: 'node:sqlite' },
+  ]
+  const isHashForPartitions = (file: string, target: string) =>
+    file === 'shared/bus/partition.ts' && target === 'kafkajs/src/producer/partitioners/default/murmur2.js'
+
+  return files.flatMap(({ file, imports }) =>
+    imports.flatMap(({ target }) =>
+      homes
+        .filter(({ home, driver }) => isUnder(driver, target) && !isUnder(home, file) && !isHashForPartitions(file, target))
+        .map(({ home }) => `${file} imports ${target}; only ${home} may`),
+    ),
+  )
+}
+
+function noBarrels(files: Parsed[]): string[] {
+  const exportsAgain = ({ type }: Node) => type === 'ExportAllDeclaration' || type === 'ExportNamedDeclaration'
+  return files
+    .filter(({ statements }) => statements.some(exportsAgain))
+    .filter(({ statements }) => statements.every((statement) => exportsAgain(statement) || statement.type === 'ImportDeclaration'))
+    .map(({ file }) => `${file} only exports again what is elsewhere; import the file you mean`)
+}
+
+function domainNames(files: Parsed[]): string[] {
+  return files.flatMap(({ file }) =>
+    file
+      .split('/')
+      .map((segment) => segment.split('.')[0] ?? '')
+      .filter((name) => /^(utils?|helpers?)$/i.test(name))
+      .map((name) => `${file} is named ${name}; find the noun`),
+  )
+}
+
+function pureReducers(files: Parsed[]): string[] {
+  const reducers = files.filter(({ file }) => /^services\/[^/]+\/reducer\.ts$/.test(file))
+  return [...withOwnImports(reducers, files)].flatMap((parsed) => {
+    const modules = parsed.imports.filter(({ target, atRuntime }) => atRuntime && worldlyModules.has(target)).map(({ target }) => target)
+    return [...modules, ...worldlyGlobalsIn(parsed.statements)].map(
+      (deed) => `${parsed.file} uses ${deed}; a reducer and what it imports have no clock, no randomness, no I/O`,
+    )
+  })
+}
+
+// ── What reducers may not touch ──
+
+const worldlyModules = new Set(
+  builtinModules
+    .filter((name) =>
+      /^(fs|child_process|cluster|net|tls|dgram|dns|https?|http2|timers|perf_hooks|process|os|worker_threads|inspector|repl|readline)(\/|$)/.test(
+        name,
+      ),
+    )
+    .map((name) => `node:${name}`),
+)
+
+const worldlyGlobals = new Set([
+  ...['performance', 'process', 'globalThis', 'global', 'crypto', 'fetch', 'WebSocket', 'EventSource'],
+  ...['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'],
+])
+
+/** Of these two only a part is worldly, so they may be used by a member that is not, and in no other way. */
+const worldlyMembers: Record<string, string> = { Date: 'now', Math: 'random' }
+
+/** The syntax of types, and the places where an identifier is only the name of a member. */
+const namesOnly: Record<string, string[]> = {
+  KeyValueProperty: ['key'],
+  KeyValuePatternProperty: ['key'],
+  AssignmentPatternProperty: ['key'],
+  MethodProperty: ['key'],
+  GetterProperty: ['key'],
+  SetterProperty: ['key'],
+  ClassProperty: ['key'],
+  ClassMethod: ['key'],
+  ImportDeclaration: ['specifiers'],
+  ExportNamedDeclaration: ['specifiers'],
+  TsInterfaceDeclaration: ['id', 'body', 'extends'],
+  TsTypeAliasDeclaration: ['id'],
+}
+const typesOnly = new Set([
+  'typeAnnotation',
+  'typeParams',
+  'typeParameters',
+  'typeArguments',
+  'returnType',
+  'superTypeParams',
+  'implements',
+])
+
+function worldlyGlobalsIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(worldlyGlobalsIn)
+  if (!isNode(value)) return isObject(value) ? Object.values(value).flatMap(worldlyGlobalsIn) : []
+
+  switch (value.type) {
+    case 'Identifier': {
+      const name = String(value.value)
+      return worldlyGlobals.has(name) || name in worldlyMembers ? [name] : []
+    }
+    case 'MemberExpression': {
+      const member = nameOfMember(value)
+      const owner = nameOf(value.object)
+      const worldly = owner === undefined ? undefined : worldlyMembers[owner]
+      if (worldly !== undefined && member !== undefined) return member === worldly ? [`${owner}.${member}`] : []
+      return [...worldlyGlobalsIn(value.object), ...(isComputed(value.property) ? worldlyGlobalsIn(value.property) : [])]
+    }
+    case 'NewExpression': {
+      const isDate = nameOf(value.callee) === 'Date'
+      const given = Array.isArray(value.arguments) ? value.arguments : []
+      if (isDate && given.length === 0) return ['new Date()']
+      return [...(isDate ? [] : worldlyGlobalsIn(value.callee)), ...worldlyGlobalsIn(given)]
+    }
+    default: {
+      const skipped = namesOnly[value.type] ?? []
+      return Object.entries(value).flatMap(([key, child]) => {
+        const isName = skipped.includes(key) && !isComputed(child)
+        return isName || typesOnly.has(key) ? [] : worldlyGlobalsIn(child)
+      })
+    }
+  }
+}
+
+function nameOf(node: unknown): string | undefined {
+  return isNode(node) && node.type === 'Identifier' ? String(node.value) : undefined
+}
+
+function nameOfMember({ property }: Node): string | undefined {
+  if (isComputed(property)) return isNode(property.expression) ? String(property.expression.value) : undefined
+  return nameOf(property)
+}
+
+function isComputed(node: unknown): node is Node {
+  return isNode(node) && node.type === 'Computed'
+}
+
+// ── Reading the tree ──
+
+function offences(rule: Rule, files: Record<string, string>): string[] {
+  return rule(Object.entries(files).map(([file, source]) => parse({ file, source })))
+}
+
+function sourcesIn(folder: string): Source[] {
+  const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
+    .filter((file) => /\.[cm]?[jt]s$/.test(file) && !isUnder('test/fixtures', file))
+    .map((file) => ({ file, source: readFileSync(join(root, file), 'utf8') }))
+}
+
+function parse({ file, source }: Source): Parsed {
+  const statements = parseSync(source, { syntax: 'typescript', target: 'es2024' }).body as unknown as Node[]
+  return { file, statements, imports: importsIn(statements).map((found) => ({ ...found, target: resolve(file, found.target) })) }
+}
+
+function importsIn(value: unknown): Import[] {
+  if (!isObject(value)) return []
+  const deeper = Object.values(value).flatMap(importsIn)
+  const found = isNode(value) ? importBy(value) : undefined
+  return found === undefined ? deeper : [found, ...deeper]
+}
+
+function importBy(node: Node): Import | undefined {
+  switch (node.type) {
+    case 'ImportDeclaration':
+    case 'ExportAllDeclaration':
+    case 'ExportNamedDeclaration':
+      return isNode(node.source) ? { target: String(node.source.value), atRuntime: node.typeOnly !== true } : undefined
+    case 'TsImportType':
+      return isNode(node.argument) ? { target: String(node.argument.value), atRuntime: false } : undefined
+    case 'CallExpression': {
+      const callee = node.callee
+      const [first] = node.arguments as { expression: Node }[]
+      const loads = isNode(callee) && (callee.type === 'Import' || nameOf(callee) === 'require')
+      return loads && first?.expression.type === 'StringLiteral' ? { target: String(first.expression.value), atRuntime: true } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+function resolve(file: string, target: string): string {
+  if (target.startsWith('.')) return posix.join(posix.dirname(file), target)
+  return !target.startsWith('node:') && builtinModules.includes(target) ? `node:${target}` : target
+}
+
+/** The given files, and all that they import at runtime, directly or not, from their own service. */
+function withOwnImports(start: Parsed[], files: Parsed[]): Set<Parsed> {
+  const reached = new Set(start)
+  for (const { file, imports } of reached) {
+    const own = imports.filter(({ target, atRuntime }) => atRuntime && isUnder(serviceOf(file), target)).map(({ target }) => target)
+    for (const imported of files.filter((candidate) => own.includes(candidate.file))) reached.add(imported)
+  }
+  return reached
+}
+
+function serviceOf(file: string): string {
+  return file.split('/').slice(0, 2).join('/')
+}
+
+function isInTree(target: string): boolean {
+  return treeFolders.some((folder) => isUnder(folder, target))
+}
+
+function isUnder(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function isNode(value: unknown): value is Node {
+  return isObject(value) && 'type' in value && typeof value.type === 'string'
+}
