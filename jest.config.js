@@ -8,7 +8,7 @@ export default {
       '@swc/jest',
       {
         swcrc: false,
-        jsc: { parser: { syntax: 'typescript' }, target: 'es2024' },
+        jsc: { parser: { syntax: 'typescript' }, target: 'es2024', transform: { verbatimModuleSyntax: true } },
         module: { type: 'es6' },
         sourceMaps: 'inline',
       },

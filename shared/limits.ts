@@ -53,6 +53,10 @@ export const limits = {
   tickRepeatMs: 1 * second,
   /** Bytes of one record's value; the bus may have a lower bound. */
   recordBytesMax: 8 * MiB,
+  /** Bytes of a refused record that its dead letter keeps; the whole of it stays where it was read. */
+  deadLetterBytesMax: 1 * MiB,
+  /** Records that are read at once to fold a unit again. */
+  readBackRecordsMax: 512,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
 } as const

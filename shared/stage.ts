@@ -14,8 +14,11 @@ export type Received<M extends Message> = { message: M; offset: number; previous
 /** A record as a reducer wants it written. Which topic a port means says shared/topology.ts. */
 export type Output = { to: Port; message: Message }
 
-/** No `state`: the unit is closed, or stays closed. `records` are written in this order. */
-export type Reaction<State> = { state?: State | undefined; records?: Output[] }
+/**
+ * No `state`: the unit is closed, or stays closed. `records` are written in this order. `anew`: the new state depends on no record before
+ * this one, so folding may begin here from now on (R1: only a `carried` that counts says so).
+ */
+export type Reaction<State> = { state?: State | undefined; records?: Output[]; anew?: boolean }
 
 export type Stage<State, In extends Message, Task = never> = {
   readonly name: StageName

@@ -1,0 +1,33 @@
+// The id of a derived record, and the marks by which a reader drops repeats (R3).
+// I1. The same input gives the same records, so (stage, partition, offset of the input, n) names a record for ever.
+// I2. A reader keeps one high-water mark for each (writer stage, partition) and drops what is not above it.
+
+/** Written as `stage/partition/offset/n`. */
+export type DerivedId = { stage: string; partition: number; offset: number; n: number }
+
+export function formatId(id: DerivedId): string {
+  return `${id.stage}/${id.partition}/${id.offset}/${id.n}`
+}
+
+const shape = /^([a-z-]+)\/(\d{1,9})\/(\d{1,15})\/(\d{1,9})$/
+
+/** Undefined: it is no derived id. */
+export function parseId(text: string): DerivedId | undefined {
+  const [, stage, partition, offset, n] = shape.exec(text) ?? []
+  return stage === undefined ? undefined : { stage, partition: Number(partition), offset: Number(offset), n: Number(n) }
+}
+
+/** By `stage/partition`: offset and n of the newest derived record that was taken. As JSON in commit metadata, so plain. */
+export type Marks = Record<string, [offset: number, n: number]>
+
+export function writerOf(id: DerivedId): string {
+  return `${id.stage}/${id.partition}`
+}
+
+/** Takes the record unless it is a repeat; moves the mark in place. */
+export function takeMark(marks: Marks, id: DerivedId): boolean {
+  const mark = marks[writerOf(id)]
+  if (mark !== undefined && (id.offset < mark[0] || (id.offset === mark[0] && id.n <= mark[1]))) return false
+  marks[writerOf(id)] = [id.offset, id.n]
+  return true
+}

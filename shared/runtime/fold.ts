@@ -1,0 +1,260 @@
+// The fold: records of one inbox partition into units, by a stage's reducer. Owns the units, the marks, and what becomes of a record that
+// cannot be taken. Does not own reading, writing or time; the same fold runs in production, in a replay and in simulation.
+// F1. Every record is taken in offset order; what it leads to depends on the records of the log alone.
+// F2. A derived record not above its writer's mark is dropped before anything else looks at it (R3).
+// F3. A tick reaches the reducer only for an open unit at a time >= due, and afterwards due has moved or is gone.
+// F4. A record that cannot be taken goes to dead-letters with its origin; if it made the reducer throw, its unit is folded again up to the
+//     record before, `failed` answers, and the conversation is told (R8).
+// F5. Units stand in the order of their first records, so the first one says where to fold from.
+
+import type { Offset, RecordToAppend, StoredRecord } from '../bus/port.ts'
+import type { Milliseconds } from '../clock.ts'
+import { decode, encode } from '../codec.ts'
+import { WeirError } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { Message } from '../messages.ts'
+import type { Output, Reaction, Received, Stage } from '../stage.ts'
+import type { TopicName } from '../topology.ts'
+import { keyOf, stages, topics } from '../topology.ts'
+import type { DerivedId, Marks } from './derived-id.ts'
+import { formatId, parseId, takeMark, writerOf } from './derived-id.ts'
+import type { Position } from './position.ts'
+
+export type Unit<State> = {
+  state: State
+  conversation: string
+  turn: number | undefined
+  /** The first record of the unit and the marks before it: where folding it again begins. */
+  first: Offset
+  marksAtFirst: Marks
+  /** Its last record, whatever that did, and the unit's time. */
+  last: Offset
+  time: Milliseconds
+}
+
+/** What one record led to. `unit`: the key of the unit it concerned; undefined when it was dropped. */
+export type Taken = { unit: string | undefined; outputs: Output[]; records: RecordToAppend[] }
+
+export type Fold<State> = {
+  readonly units: ReadonlyMap<string, Unit<State>>
+  /** A promise only where a reducer threw and the unit must be read again: nearly every record is taken without a turn of the event loop. */
+  take(record: StoredRecord): Taken | Promise<Taken>
+  /** The position when all records before `done` are taken. */
+  position(done: Offset): Position
+}
+
+export type FoldOptions<State, In extends Message, Task> = {
+  stage: Stage<State, In, Task>
+  partition: number
+  topicPrefix: string
+  /** Marks at the first record that will be taken; copied. */
+  marks: Marks
+  /** The stage's inbox again, from `from` to before `to`, to fold a unit a second time. */
+  readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
+  /** Take the records of this unit only, to fold it again. */
+  only?: string
+}
+
+const nothing: Taken = { unit: undefined, outputs: [], records: [] }
+
+export function createFold<State, In extends Message, Task>(options: FoldOptions<State, In, Task>): Fold<State> {
+  const { stage, partition, topicPrefix } = options
+  const { inbox, ports } = stages[stage.name]
+  const marks: Marks = { ...options.marks }
+  const units = new Map<string, Unit<State>>()
+
+  return {
+    units,
+    take,
+    position(done) {
+      const oldest = units.values().next().value
+      return oldest === undefined ? { done, from: done, marks: { ...marks } } : { done, from: oldest.first, marks: oldest.marksAtFirst }
+    },
+  }
+
+  function take(record: StoredRecord): Taken | Promise<Taken> {
+    const id = record.id === undefined ? undefined : parseId(record.id)
+    const mark = id && ([writerOf(id), marks[writerOf(id)]] as const)
+    const marksBefore = (): Marks => withMark(marks, mark)
+    if (id !== undefined && !takeMark(marks, id)) return nothing
+    let message: In
+    try {
+      message = admit(record, id, inbox) as In
+    } catch (error) {
+      return options.only === undefined ? written(record, undefined, [deadLetter(record, stage.name, error)]) : nothing
+    }
+    const key = message.type === 'tick' ? message.unit : stage.unit(message)
+    if (options.only !== undefined && key !== options.only) return nothing
+    const unit = units.get(key)
+    const time = Math.max(record.time, unit?.time ?? 0)
+    if (message.type === 'tick' && !isDue(unit, time)) return nothing
+    const received: Received<In> = { message, offset: record.offset, previous: unit?.last, time }
+    try {
+      const reaction = stage.react(unit?.state, received)
+      const taken = written(record, key, reaction.records ?? [])
+      if (message.type === 'tick') assertMoved(key, reaction, time)
+      keep(key, reaction, received, unit, marksBefore)
+      return taken
+    } catch (error) {
+      return fail(record, key, received, unit, marksBefore, error)
+    }
+  }
+
+  function isDue(unit: Unit<State> | undefined, time: Milliseconds): boolean {
+    const due = unit && stage.due(unit.state)
+    return due !== undefined && time >= due
+  }
+
+  function assertMoved(key: string, { state }: Reaction<State>, time: Milliseconds): void {
+    const due = state === undefined ? undefined : stage.due(state)
+    if (due !== undefined && due <= time)
+      throw new WeirError(
+        'runtime.assertion',
+        `${stage.name}: a tick at ${time} left unit ${key} due at ${due}; it must move or close (keeps F3)`,
+      )
+  }
+
+  function keep(
+    key: string,
+    reaction: Reaction<State>,
+    received: Received<In>,
+    unit: Unit<State> | undefined,
+    marksBefore: () => Marks,
+  ): void {
+    const { message, offset, time } = received
+    if (reaction.state === undefined) {
+      units.delete(key)
+    } else if (unit === undefined || reaction.anew) {
+      units.delete(key) // so that it stands last again (keeps F5)
+      units.set(key, {
+        state: reaction.state,
+        conversation: 'conversation' in message ? message.conversation : '',
+        turn: turnOf(message),
+        first: offset,
+        marksAtFirst: marksBefore(),
+        last: offset,
+        time,
+      })
+    } else {
+      unit.state = reaction.state
+      unit.last = offset
+      unit.time = time
+    }
+  }
+
+  /** The reducer threw, or what it wrote cannot be encoded. It is pure: trying again would end the same. */
+  async function fail(
+    record: StoredRecord,
+    key: string,
+    received: Received<In>,
+    unit: Unit<State> | undefined,
+    marksBefore: () => Marks,
+    error: unknown,
+  ): Promise<Taken> {
+    const reason = textOf(error)
+    const state = unit === undefined ? undefined : await foldAgain(key, unit, record.offset)
+    const turn = turnOf(received.message) ?? unit?.turn
+    const conversation = 'conversation' in received.message ? received.message.conversation : record.key
+    const told: Output[] = [deadLetter(record, stage.name, error)]
+    if (stage.name !== 'conversation')
+      told.unshift({ to: 'conversation', message: { type: 'turn-failed', conversation, turn: turn ?? null, stage: stage.name, reason } })
+    try {
+      const reaction = stage.failed(state, received, reason)
+      const taken = written(record, key, [...(reaction.records ?? []), ...told])
+      keep(key, reaction, received, unit, marksBefore)
+      return taken
+    } catch {
+      units.delete(key)
+      return written(record, key, told)
+    }
+  }
+
+  /** The unit's state before `upTo`, from the log: the one in memory may have been changed halfway. */
+  async function foldAgain(key: string, unit: Unit<State>, upTo: Offset): Promise<State | undefined> {
+    const again = createFold({ ...options, marks: unit.marksAtFirst, only: key })
+    for await (const records of options.readBack(unit.first, upTo)) for (const record of records) await again.take(record)
+    return again.units.get(key)?.state
+  }
+
+  function written(record: StoredRecord, unit: string | undefined, outputs: Output[]): Taken {
+    const records = outputs.map(({ to, message }, n): RecordToAppend => {
+      const topic = ports[to]
+      const writers = topic === undefined ? undefined : topics[topic].records[message.type]
+      if (topic === undefined || !(writers?.includes(stage.name) || writers?.includes('runtime of any stage')))
+        throw new WeirError('runtime.assertion', `${stage.name} may not write ${message.type} to its port ${to}; see shared/topology.ts`)
+      const value = encode(message)
+      if (value.length > limits.recordBytesMax)
+        throw new WeirError(
+          'bus.record-too-large',
+          `${message.type} of ${stage.name} has ${value.length} bytes, over the limit of ${limits.recordBytesMax}`,
+        )
+      return {
+        topic: topicPrefix + topic,
+        partition,
+        key: keyOf(message),
+        value,
+        id: formatId({ stage: stage.name, partition, offset: record.offset, n }),
+      }
+    })
+    return { unit, outputs, records }
+  }
+}
+
+/** Decodes a record and checks that it may stand in this inbox: an unknown or misplaced message is an error, never silence. */
+function admit(record: StoredRecord, id: DerivedId | undefined, inbox: TopicName): Message {
+  if (record.value === null) throw new WeirError('codec.bad-message', 'a log takes no tombstone')
+  const message = decode(record.value)
+  const writers = topics[inbox].records[message.type]
+  if (writers === undefined) throw new WeirError('codec.bad-message', `${message.type} does not belong into ${inbox}`)
+  if (record.id !== undefined && id === undefined)
+    throw new WeirError('codec.bad-message', `the id ${JSON.stringify(record.id)} is no derived id`)
+  const byReducer = id !== undefined && (writers.some((writer) => writer === id.stage) || writers.includes('runtime of any stage'))
+  const observed = writers.some(
+    (writer) => writer === 'edge' || writer === 'runtime' || writer === 'operator' || writer.endsWith(' performer'),
+  )
+  if (id === undefined ? !observed : !byReducer)
+    throw new WeirError(
+      'codec.bad-message',
+      `${message.type} in ${inbox} may not come from ${id?.stage ?? 'an observer'}; writers are ${writers.join(', ')}`,
+    )
+  if (keyOf(message) !== record.key)
+    throw new WeirError('codec.bad-message', `${message.type} of ${keyOf(message)} stands under the key ${record.key}`)
+  return message
+}
+
+function deadLetter(record: StoredRecord, stage: string, error: unknown): Output {
+  const code = error instanceof WeirError ? error.code : 'runtime.assertion'
+  const { topic, partition, offset, time, key } = record
+  return {
+    to: 'dead-letters',
+    message: {
+      type: 'dead-letter',
+      topic,
+      partition,
+      offset,
+      time,
+      stage,
+      code,
+      reason: textOf(error),
+      key,
+      value: Buffer.from(record.value ?? []),
+    },
+  }
+}
+
+/** The marks as they were before one of them moved. */
+function withMark(marks: Marks, mark: readonly [string, Marks[string] | undefined] | undefined): Marks {
+  const copy = { ...marks }
+  if (mark === undefined) return copy
+  if (mark[1] === undefined) delete copy[mark[0]]
+  else copy[mark[0]] = mark[1]
+  return copy
+}
+
+function turnOf(message: Message): number | undefined {
+  return 'turn' in message && typeof message.turn === 'number' ? message.turn : undefined
+}
+
+function textOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, limits.reasonBytesMax)
+}

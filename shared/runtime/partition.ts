@@ -1,0 +1,152 @@
+// One assigned partition of a stage's inbox: the fold, its outputs, its commit, its ticks and its performer, from assignment to loss.
+// P1. Up to the committed offset records are folded silently: what they led to was acknowledged before that commit (R1).
+// P2. Performers act, and ticks are written, only after the state has caught up with the end that the log had at the assignment, and only on
+//     what is acknowledged (R4).
+// P3. One unanswered tick per unit, repeated a second apart until the unit has moved.
+
+import type { Logger } from 'pino'
+import type { Assignment, Bus, PartitionReader, RecordToAppend, StoredRecord } from '../bus/port.ts'
+import type { Milliseconds } from '../clock.ts'
+import { limits } from '../limits.ts'
+import type { Message, Tick } from '../messages.ts'
+import type { Performer } from '../performer.ts'
+import type { Output, Stage } from '../stage.ts'
+import type { Unit } from './fold.ts'
+import { createFold } from './fold.ts'
+import { positionAt, toCommit } from './position.ts'
+import { toRecord } from './record.ts'
+
+export type PartitionOptions<State, In extends Message, Task> = {
+  bus: Bus
+  stage: Stage<State, In, Task>
+  topicPrefix: string
+  assignment: Assignment
+  performer: Performer<Task> | undefined
+  /** Called for each record that a reducer wrote, once it is acknowledged. For logs; nothing may depend on it. */
+  observed: ((output: Output) => void) | undefined
+  log: Logger
+}
+
+/** Throws `bus.commit-outside-log` when the committed position cannot be folded from. */
+export function readPartition<State, In extends Message, Task>(options: PartitionOptions<State, In, Task>): PartitionReader {
+  const { bus, stage, assignment, performer, log } = options
+  const { partition, end } = assignment.ends
+  const { done, from, marks } = positionAt(assignment)
+  const fold = createFold({ stage, partition, topicPrefix: options.topicPrefix, marks, readBack })
+  const ticker = createTicker()
+  const touched = new Set<string>()
+  let position = from
+  let outputs: Output[] = []
+  let acting = false
+  let isClosed = false
+
+  if (position >= end) act()
+
+  return {
+    position: from,
+
+    async read(records) {
+      const step: RecordToAppend[] = []
+      for (const record of records) {
+        const taking = fold.take(record)
+        const taken = taking instanceof Promise ? await taking : taking
+        position = record.offset + 1
+        if (taken.unit !== undefined) touched.add(taken.unit)
+        if (record.offset < done) continue // keeps P1
+        step.push(...taken.records)
+        if (options.observed) outputs.push(...taken.outputs)
+      }
+      return { outputs: step, commit: position < done ? undefined : toCommit(fold.position(position)) }
+    },
+
+    acknowledged() {
+      const written = outputs
+      outputs = []
+      for (const output of written) options.observed?.(output)
+      if (acting) reconcile(touched)
+      else if (position >= end) act()
+      touched.clear()
+    },
+
+    async close(how) {
+      isClosed = true
+      ticker.stop()
+      await performer?.close(how)
+    },
+  }
+
+  /** From here on this owner acts: it has caught up (keeps P2). */
+  function act(): void {
+    acting = true
+    reconcile(fold.units.keys())
+  }
+
+  function reconcile(keys: Iterable<string>): void {
+    if (isClosed) return
+    for (const key of keys) {
+      const unit = fold.units.get(key)
+      performer?.reconcile(key, unit === undefined ? [] : stage.wants(unit.state))
+      ticker.moved(key, unit)
+    }
+  }
+
+  async function* readBack(start: number, to: number): AsyncIterable<StoredRecord[]> {
+    for (let next = start; next < to; ) {
+      const records = await bus.read({ topic: assignment.topic, partition, from: next, to, limit: limits.readBackRecordsMax })
+      if (records.length === 0) return
+      yield records
+      next = (records.at(-1)?.offset ?? to) + 1
+    }
+  }
+
+  /** Writes a tick when a unit is due. One timer for the partition; when it fires, the units are looked through once. */
+  function createTicker() {
+    const ticked = new Map<string, Milliseconds>()
+    let next = Number.POSITIVE_INFINITY
+    let cancel: (() => void) | undefined
+
+    return {
+      moved(key: string, unit: Unit<State> | undefined): void {
+        ticked.delete(key)
+        const due = unit && stage.due(unit.state)
+        if (due !== undefined) wakeAt(due)
+      },
+      stop(): void {
+        cancel?.()
+      },
+    }
+
+    function wakeAt(time: Milliseconds): void {
+      if (time >= next) return
+      cancel?.()
+      next = time
+      cancel = bus.clock.after(time - bus.clock.now(), look)
+    }
+
+    function look(): void {
+      next = Number.POSITIVE_INFINITY
+      if (isClosed) return
+      const now = bus.clock.now()
+      const overdue: Tick[] = []
+      for (const [key, unit] of fold.units) {
+        const due = stage.due(unit.state)
+        if (due === undefined) continue
+        const again = Math.max(due, (ticked.get(key) ?? Number.NEGATIVE_INFINITY) + limits.tickRepeatMs)
+        if (again > now) {
+          wakeAt(again)
+          continue
+        }
+        ticked.set(key, now)
+        overdue.push({ type: 'tick', conversation: unit.conversation, unit: key })
+        wakeAt(now + limits.tickRepeatMs)
+      }
+      if (overdue.length > 0) write(overdue)
+    }
+
+    function write(ticks: Tick[]): void {
+      bus.append(ticks.map((message) => toRecord({ topic: assignment.topic, partition, message }))).catch((error: unknown) => {
+        log.warn({ err: error, stage: stage.name, partition, ticks: ticks.length }, 'ticks were not written and will be tried again')
+      })
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// What a commit says: what is done, from where to fold, and the marks there: one atomic pair, true for ever once its outputs are acknowledged.
+// The marks are those at "fold from", not the newest: with the newest, the open unit's own records would be dropped as repeats (model/stage.py).
+
+import type { Assignment, Commit, Offset } from '../bus/port.ts'
+import { WeirError } from '../errors.ts'
+import type { Marks } from './derived-id.ts'
+
+/** `done`: all records before it are done; `from`: the first record of the oldest open unit, or `done`; `marks`: those at `from`. */
+export type Position = { done: Offset; from: Offset; marks: Marks }
+
+export function toCommit({ done, from, marks }: Position): Commit {
+  return { offset: done, metadata: JSON.stringify({ from, marks }) }
+}
+
+/**
+ * Where to begin after an assignment. Without a commit: at the log's begin. A commit without metadata (an operator's reset): fold from the
+ * log's begin up to its offset. A commit outside the log, or one whose "fold from" was deleted, is an error: going on would judge half a past.
+ */
+export function positionAt({ topic, ends, committed }: Assignment): Position {
+  if (committed === undefined) return { done: ends.begin, from: ends.begin, marks: {} }
+  const { from, marks } =
+    committed.metadata === ''
+      ? { from: Math.min(ends.begin, committed.offset), marks: {} }
+      : parseMetadata(topic, ends.partition, committed)
+  if (committed.offset > ends.end || from < ends.begin || from > committed.offset)
+    throw new WeirError(
+      'bus.commit-outside-log',
+      `${topic}/${ends.partition}: the commit (done ${committed.offset}, fold from ${from}) is outside the log (${ends.begin} to ${ends.end}). ` +
+        'The topic was recreated, or retention is shorter than the longest turn. Delete topics and groups together, or restore the log.',
+    )
+  return { done: committed.offset, from, marks }
+}
+
+/** "Fold from" of a commit: what retention must keep. */
+export function foldFrom(commit: Commit): Offset {
+  return commit.metadata === '' ? 0 : (JSON.parse(commit.metadata) as Position).from
+}
+
+function parseMetadata(topic: string, partition: number, commit: Commit): { from: Offset; marks: Marks } {
+  try {
+    const { from, marks } = JSON.parse(commit.metadata) as { from: unknown; marks: unknown }
+    if (typeof from === 'number' && typeof marks === 'object' && marks !== null) return { from, marks: marks as Marks }
+  } catch {}
+  throw new WeirError(
+    'bus.commit-outside-log',
+    `${topic}/${partition}: the commit's metadata ${JSON.stringify(commit.metadata.slice(0, 200))} is not Weir's. Is another consumer using this group?`,
+  )
+}

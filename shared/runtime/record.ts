@@ -1,0 +1,11 @@
+// A message as the record of an observer: no id, no mark (R3).
+
+import type { RecordToAppend } from '../bus/port.ts'
+import { encode } from '../codec.ts'
+import type { Message } from '../messages.ts'
+import { keyOf } from '../topology.ts'
+
+/** `topic`: with the deployment's prefix. Throws `codec.bad-message` when the message does not fit its schema. */
+export function toRecord({ topic, partition, message }: { topic: string; partition: number; message: Message }): RecordToAppend {
+  return { topic, partition, key: keyOf(message), value: encode(message) }
+}

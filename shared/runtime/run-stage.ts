@@ -1,0 +1,91 @@
+// Runs one stage on a bus: a consumer group over its inbox, and for each assigned partition a fold and, where the stage has one, a performer.
+
+import { randomBytes } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Bus, Subscription } from '../bus/port.ts'
+import { decode } from '../codec.ts'
+import { WeirError } from '../errors.ts'
+import type { HistoryEntry, Message } from '../messages.ts'
+import type { PerformerContext, StartPerformer } from '../performer.ts'
+import type { Output, Stage } from '../stage.ts'
+import { historyKey, historyPrefix, stages } from '../topology.ts'
+import { readPartition } from './partition.ts'
+import { toRecord } from './record.ts'
+
+/** A stage with its side effects, as services/stages.ts lists them. */
+export type StageEntry<State, In extends Message, Task> = {
+  stage: Stage<State, In, Task>
+  startPerformer?: StartPerformer<Task>
+  /** Called for each record that the reducer wrote, once acknowledged. For logs; nothing may depend on it. */
+  observed?: (message: Message, log: Logger) => void
+}
+
+export type RunOptions = {
+  bus: Bus
+  /** Prefix of topics and groups, e.g. `weir.`. */
+  topicPrefix: string
+  log: Logger
+  /** A new random id; seeded in simulation. Default: 128 bits from the system. */
+  randomId?: () => string
+}
+
+/** Resolves when the stage is subscribed; its topics must exist. The subscription's `failed` says when it cannot go on. */
+export function runStage<State, In extends Message, Task>(entry: StageEntry<State, In, Task>, options: RunOptions): Promise<Subscription> {
+  const { bus, topicPrefix } = options
+  const { stage, startPerformer, observed } = entry
+  const log = options.log.child({ stage: stage.name })
+  const topic = topicPrefix + stages[stage.name].inbox
+  return bus.subscribe({
+    group: topicPrefix + stage.name,
+    topic,
+    async assign(assignment) {
+      const partition = assignment.ends.partition
+      const performer = startPerformer?.(performerContext({ ...options, log, stage: stage.name, partition }))
+      return readPartition({
+        bus,
+        stage,
+        topicPrefix,
+        assignment,
+        performer,
+        observed: observed && ((output: Output) => observed(output.message, log)),
+        log,
+      })
+    },
+  })
+}
+
+type ContextOptions = RunOptions & { stage: keyof typeof stages; partition: number }
+
+function performerContext({ bus, topicPrefix, log, stage, partition, randomId = systemRandomId }: ContextOptions): PerformerContext {
+  return {
+    owner: randomId(),
+    partition,
+    clock: bus.clock,
+    log,
+    formerOwnersDead: bus.provesFormerOwnersDead,
+    randomId,
+    async write(to, messages) {
+      const topic = stages[stage].ports[to]
+      if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/topology.ts`)
+      return bus.append(messages.map((message) => toRecord({ topic: topicPrefix + topic, partition, message })))
+    },
+    async history(upTo, waitMs) {
+      const topic = `${topicPrefix}history`
+      const last = await bus.get({ topic, partition, key: historyKey(upTo), waitMs })
+      if (last === undefined) return undefined
+      const records = await bus.list({ topic, partition, prefix: historyPrefix(upTo.conversation) })
+      const entries = records.flatMap(({ value }) => (value === null ? [] : [decode(value) as HistoryEntry]))
+      return entries
+        .filter((entry) => entry.turn < upTo.turn || (entry.turn === upTo.turn && entry.round <= upTo.round))
+        .sort((a, b) => a.turn - b.turn || a.round - b.round)
+    },
+    async policy(key) {
+      const record = await bus.get({ topic: `${topicPrefix}policies`, partition: 0, key, waitMs: 0 })
+      return record?.value ? decode(record.value) : undefined
+    },
+  }
+}
+
+function systemRandomId(): string {
+  return randomBytes(16).toString('hex')
+}
