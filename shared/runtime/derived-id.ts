@@ -24,10 +24,13 @@ export function writerOf(id: DerivedId): string {
   return `${id.stage}/${id.partition}`
 }
 
-/** Takes the record unless it is a repeat; moves the mark in place. */
-export function takeMark(marks: Marks, id: DerivedId): boolean {
+/** Whether a record with this id was taken before. */
+export function isRepeat(marks: Marks, id: DerivedId): boolean {
   const mark = marks[writerOf(id)]
-  if (mark !== undefined && (id.offset < mark[0] || (id.offset === mark[0] && id.n <= mark[1]))) return false
+  return mark !== undefined && (id.offset < mark[0] || (id.offset === mark[0] && id.n <= mark[1]))
+}
+
+/** Moves the writer's mark to this record, in place. */
+export function moveMark(marks: Marks, id: DerivedId): void {
   marks[writerOf(id)] = [id.offset, id.n]
-  return true
 }

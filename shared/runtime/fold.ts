@@ -17,7 +17,7 @@ import type { Output, Reaction, Received, Stage } from '../stage.ts'
 import type { TopicName } from '../topology.ts'
 import { keyOf, stages, topics } from '../topology.ts'
 import type { DerivedId, Marks } from './derived-id.ts'
-import { formatId, parseId, takeMark, writerOf } from './derived-id.ts'
+import { formatId, isRepeat, moveMark, parseId, writerOf } from './derived-id.ts'
 import type { Position } from './position.ts'
 
 export type Unit<State> = {
@@ -76,13 +76,14 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     const id = record.id === undefined ? undefined : parseId(record.id)
     const mark = id && ([writerOf(id), marks[writerOf(id)]] as const)
     const marksBefore = (): Marks => withMark(marks, mark)
-    if (id !== undefined && !takeMark(marks, id)) return nothing
+    if (id !== undefined && isRepeat(marks, id)) return nothing
     let message: In
     try {
       message = admit(record, id, inbox) as In
     } catch (error) {
       return options.only === undefined ? written(record, undefined, [deadLetter(record, stage.name, error)]) : nothing
     }
+    if (id !== undefined) moveMark(marks, id) // not before it was admitted: what a stranger wrote under an id must not hide what comes
     const key = message.type === 'tick' ? message.unit : stage.unit(message)
     if (options.only !== undefined && key !== options.only) return nothing
     const unit = units.get(key)

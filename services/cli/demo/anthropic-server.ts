@@ -1,0 +1,146 @@
+// A local HTTP server that speaks Anthropic's Messages API as server-sent events, so that the real SDK can talk to it without a key.
+// It plays what a script says; what it answers is decided per request. Also the neighbour that the end-to-end tests fake whole.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The request as it came; only what scripts look at is typed. */
+export type ModelCall = {
+  system?: string | { text: string }[]
+  messages: { role: string; content: unknown }[]
+  tools?: { name: string }[]
+  tool_choice?: { type: string }
+}
+
+export type Block =
+  | { type: 'text'; text: string }
+  | { type: 'thinking'; thinking: string }
+  | { type: 'tool_use'; id: string; name: string; input: string }
+
+/**
+ * `message`: content blocks, `input` of a call as raw JSON text that is streamed in pieces; `error`: an HTTP error; `cut`: the blocks, then
+ * the connection breaks; `garbage`: bytes that are no events; `stall`: headers, then silence until the client leaves.
+ */
+export type Reply =
+  | { kind: 'message'; blocks: Block[]; stopReason?: string }
+  | { kind: 'cut'; blocks: Block[] }
+  | { kind: 'error'; status: number; headers?: Record<string, string>; message: string }
+  | { kind: 'garbage' }
+  | { kind: 'stall' }
+
+export type AnthropicServer = {
+  url: string
+  /** All requests so far, oldest first. */
+  requests: ModelCall[]
+  close(): Promise<void>
+}
+
+/** `respond` decides each answer from the request and its number (from 1); `delayMs` is how long the model "thinks" before its first byte. */
+export async function startAnthropicServer(respond: (call: ModelCall, number: number) => Reply, delayMs = 0): Promise<AnthropicServer> {
+  const requests: ModelCall[] = []
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const call = JSON.parse(await bodyOf(request)) as ModelCall
+    requests.push(call)
+    const reply = respond(call, requests.length)
+    await sleep(delayMs)
+    if (reply.kind === 'error') {
+      response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
+      response.end(JSON.stringify({ type: 'error', error: { type: 'api_error', message: reply.message } }))
+      return
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.flushHeaders()
+    if (reply.kind === 'stall') return
+    if (reply.kind === 'garbage') {
+      response.end('<html>502 Bad Gateway</html>\n\ndata: {"type": "content_block_delta", \n\n')
+      return
+    }
+    const events = eventsOf(call, reply.blocks, reply.kind === 'cut' ? undefined : (reply.stopReason ?? stopReasonOf(reply.blocks)))
+    for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    if (reply.kind === 'cut') {
+      await sleep(10) // so that what was written is on its way before the connection breaks
+      response.destroy()
+    } else response.end()
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** Tokens as this server counts them: four characters each. Real providers count otherwise; for a comparison of two runs it will do. */
+export function tokensOf(value: unknown): number {
+  return Math.ceil(JSON.stringify(value ?? '').length / 4)
+}
+
+type ServerEvent = { type: string; [key: string]: unknown }
+
+function* eventsOf(call: ModelCall, blocks: Block[], stopReason: string | undefined): Generator<ServerEvent> {
+  const usage = { input_tokens: tokensOf([call.system, call.messages, call.tools]), output_tokens: tokensOf(blocks) }
+  yield {
+    type: 'message_start',
+    message: {
+      id: 'msg',
+      type: 'message',
+      role: 'assistant',
+      model: 'demo',
+      content: [],
+      stop_reason: null,
+      usage: { ...usage, output_tokens: 0 },
+    },
+  }
+  for (const [index, block] of blocks.entries()) {
+    yield* blockEvents(index, block)
+    if (stopReason === undefined && index === blocks.length - 1) return
+    yield { type: 'content_block_stop', index }
+  }
+  if (stopReason === undefined) return
+  yield { type: 'message_delta', delta: { stop_reason: stopReason }, usage: { output_tokens: usage.output_tokens } }
+  yield { type: 'message_stop' }
+}
+
+function* blockEvents(index: number, block: Block): Generator<ServerEvent> {
+  switch (block.type) {
+    case 'text':
+      yield { type: 'content_block_start', index, content_block: { type: 'text', text: '' } }
+      for (const text of piecesOf(block.text)) yield { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
+      break
+    case 'thinking':
+      yield { type: 'content_block_start', index, content_block: { type: 'thinking', thinking: '', signature: '' } }
+      for (const thinking of piecesOf(block.thinking))
+        yield { type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking } }
+      yield { type: 'content_block_delta', index, delta: { type: 'signature_delta', signature: 'signed' } }
+      break
+    case 'tool_use':
+      yield { type: 'content_block_start', index, content_block: { type: 'tool_use', id: block.id, name: block.name, input: {} } }
+      for (const partial_json of piecesOf(block.input))
+        yield { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } }
+  }
+}
+
+function piecesOf(text: string): string[] {
+  return text.match(/[\s\S]{1,12}/g) ?? []
+}
+
+function stopReasonOf(blocks: Block[]): string {
+  return blocks.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn'
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,86 @@
+// `weir demo`: incident I1 twice, first through a plain agent loop, then through Weir, against the same scripted model over real HTTP.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Agent } from '../../../shared/agents.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { createLog } from '../../../shared/log.ts'
+import type { Settings } from '../../../shared/settings.ts'
+import { startStages } from '../../stages.ts'
+import { ask } from '../edge.ts'
+import { demoAgent, question } from './agent.ts'
+import { startAnthropicServer } from './anthropic-server.ts'
+import type { LoopEnd } from './plain-loop.ts'
+import { runPlainLoop } from './plain-loop.ts'
+import type { BadModel } from './reflex-model.ts'
+import { reflexModel } from './reflex-model.ts'
+import type { Screen } from './screen.ts'
+import { createScreen } from './screen.ts'
+
+/** How long the scripted model thinks before each answer: long enough to watch, short enough for 25 rounds. */
+const thinkingMs = 80
+
+/** The cap that ended the real incident. */
+const iterationsMax = 25
+
+/** Plays both halves and prints the comparison to `out`. Everything it starts and writes is gone afterwards. */
+export async function runDemo(bad: BadModel, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+  const screen = createScreen(out)
+  screen.title('Incident I1: a model calls exec with {} and never gives it a command.')
+  const plain = await playPlain(bad, screen)
+  const weir = await playWeir(bad, settings, screen)
+  screen.comparison(plain, weir)
+  screen.next(bad)
+}
+
+async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { requests: number }> {
+  screen.half('Without Weir', 'a plain loop: ask the model, run what it calls, ask again')
+  const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
+  try {
+    const end = await runPlainLoop(demoAgent(server.url), question, iterationsMax, screen.round)
+    screen.end(end.end)
+    return { ...end, requests: server.requests.length }
+  } finally {
+    await server.close()
+  }
+}
+
+async function playWeir(bad: BadModel, settings: Settings, screen: Screen): Promise<LoopEnd & { requests: number }> {
+  screen.half('With Weir', 'six stages on the embedded bus: the same model, the same tool')
+  const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
+  const folder = await mkdtemp(join(tmpdir(), 'weir-demo-'))
+  try {
+    const end = await throughWeir(demoAgent(server.url), folder, settings, screen)
+    return { ...end, requests: server.requests.length }
+  } finally {
+    await server.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function throughWeir(agent: Agent, folder: string, settings: Settings, screen: Screen): Promise<LoopEnd> {
+  const log = createLog({ level: settings.logLevel })
+  const { topicPrefix, partitions } = settings
+  const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock, synchronous: settings.synchronous })
+  const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix, partitions, log })
+  try {
+    let toolStarts = 0
+    const message = { agent, conversation: 'demo', messageId: 'demo-1', text: question }
+    const turn = ask({ bus, topicPrefix, partitions }, message, new AbortController().signal)
+    for (;;) {
+      const { value: activity, done } = await Promise.race([turn.next(), running.failed])
+      if (done) throw new Error('the turn ended without a word')
+      screen.activity(activity)
+      if (activity.type === 'tool-started') toolStarts++
+      if (activity.type === 'turn-finished') {
+        const { totals, outcome, reason } = activity
+        return { rounds: totals.rounds, toolStarts, tokens: totals.inputTokens + totals.outputTokens, end: `${outcome}: ${reason}` }
+      }
+    }
+  } finally {
+    await running.close()
+    await bus.close()
+  }
+}

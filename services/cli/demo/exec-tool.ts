@@ -1,0 +1,12 @@
+// The tool of incident I1: it wants a command, and without one it says what the real one said. It runs nothing: this is a demo.
+
+let input = ''
+process.stdin.setEncoding('utf8')
+for await (const chunk of process.stdin) input += chunk
+const { command } = JSON.parse(input) as { command?: unknown }
+if (typeof command !== 'string' || command.trim() === '') {
+  process.stderr.write("missing 'command' parameter\n")
+  process.exitCode = 1
+} else {
+  process.stdout.write(`would run: ${command}\n`)
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals'
+import lock from '../../schemas/lock.json' with { type: 'json' }
+import { historyKey, historyPrefix, printTopology, stages, topicSpecs, topics } from '../../shared/topology.ts'
+
+describe('the topology', () => {
+  it('reads as it was agreed: a change of the wiring is a change of this text', () => {
+    expect(`\n${printTopology()}`).toMatchInlineSnapshot(`
+"
+conversation-events (log) -> conversation, a unit is conversation
+    user-message <- edge
+    cancel-requested <- edge
+    round-outcome <- loop-detector
+    turn-failed <- runtime of any stage
+    carried <- conversation
+    tick <- runtime
+model-requests (log) -> llm-gateway, a unit is round
+    model-request <- conversation
+    cancel <- conversation
+    attempt-started <- llm-gateway performer
+    attempt-failed <- llm-gateway performer
+    attempt-finished <- llm-gateway performer
+    tick <- runtime
+model-deltas (log) -> accumulator, a unit is round
+    model-opened <- llm-gateway
+    part <- llm-gateway performer
+    model-finished <- llm-gateway
+    tick <- runtime
+rounds-proposed (log) -> validator, a unit is none
+    round-proposed <- accumulator
+rounds-checked (log) -> loop-detector, a unit is turn
+    round-checked <- validator
+    round-executed <- executor
+    turn-ended <- conversation
+    cancel <- conversation
+    tick <- runtime
+rounds-cleared (log) -> executor, a unit is turn
+    round-cleared <- loop-detector
+    turn-ended <- conversation
+    cancel <- conversation
+    claim <- executor performer
+    outcome <- executor performer
+    lapsed <- executor performer
+    tick <- runtime
+history (table)
+    history-entry <- conversation
+policies (table)
+    operator-limits <- operator
+activity (log)
+    turn-started <- conversation
+    round-started <- conversation
+    call-rejected <- loop-detector
+    intervention-raised <- loop-detector
+    tool-started <- executor performer
+    call-finished <- executor
+    turn-finished <- conversation
+dead-letters (log)
+    dead-letter <- runtime of any stage
+"
+`)
+  })
+
+  it('gives every stage an inbox of its own', () => {
+    const inboxes = Object.values(stages).map((stage) => stage.inbox)
+    expect(new Set(inboxes).size).toBe(inboxes.length)
+  })
+
+  it('has a topic for every message type, and a message type for every record of a topic', () => {
+    const written = new Set(Object.values(topics).flatMap((topic) => Object.keys(topic.records)))
+    expect([...written].sort()).toEqual([...new Set(lock.map((entry) => entry.type))].sort())
+  })
+
+  it('lets each stage write only where one of its ports leads', () => {
+    for (const [name, topic] of Object.entries(topics))
+      for (const writer of new Set(Object.values(topic.records).flat())) {
+        const stage = writer.replace(/ performer$/, '')
+        if (stage in stages)
+          expect({ writer, ports: Object.values(stages[stage as keyof typeof stages].ports) }).toMatchObject({
+            ports: expect.arrayContaining([name]),
+          })
+      }
+  })
+
+  it('prefixes every topic and gives all of them one partition count', () => {
+    const specs = topicSpecs('team-a.', 7)
+    expect(specs.every((spec) => spec.name.startsWith('team-a.') && spec.partitions === 7)).toBe(true)
+  })
+})
+
+describe('the keys of history', () => {
+  it('begin with the prefix of their conversation and of no other', () => {
+    const key = historyKey({ conversation: 'a', turn: 1, round: 2 })
+    expect(key.startsWith(historyPrefix('a'))).toBe(true)
+    for (const other of ['a,1', 'a"', '', 'aa', 'A', 'a\\'])
+      expect(
+        key.startsWith(historyPrefix(other)) || historyKey({ conversation: other, turn: 1, round: 2 }).startsWith(historyPrefix('a')),
+      ).toBe(false)
+  })
+})
