@@ -1,0 +1,320 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import type { Bus, Subscription } from '../../../shared/bus/port.ts'
+import { decode, encode } from '../../../shared/codec.ts'
+import type { AttemptFailed, Cancel, Message, ModelRequest, Tick } from '../../../shared/messages.ts'
+import type { Performer, PerformerContext } from '../../../shared/performer.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import { runStage } from '../../../shared/runtime/run-stage.ts'
+import type { Stage } from '../../../shared/stage.ts'
+import { closed } from '../../../shared/stage.ts'
+import { keyOf, topicSpecs } from '../../../shared/topology.ts'
+import type { ManualClock } from '../../support/manual-clock.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import { cancel, modelRequest } from '../../support/messages.ts'
+
+// A toy in the gateway's place: a request opens a unit that wants one task and is due after a second; each failed attempt changes the task;
+// a cancel closes it with a word.
+type Open = { failed: number; due: number }
+type In = ModelRequest | Cancel | AttemptFailed | Tick
+
+const toy: Stage<Open, In, string> = {
+  name: 'llm-gateway',
+  unit: (message) => ('turn' in message ? `turn ${message.turn}` : ''),
+  react(state, { message, time }) {
+    switch (message.type) {
+      case 'model-request':
+        return { state: state ?? { failed: 0, due: time + 1_000 } }
+      case 'attempt-failed':
+        return state ? { state: { ...state, failed: state.failed + 1 } } : closed
+      case 'tick':
+        return state ? { state: { ...state, due: time + 1_000 } } : closed
+      case 'cancel': {
+        const { conversation, turn, round } = message
+        return state
+          ? {
+              records: [
+                { to: 'response', message: { type: 'model-opened', conversation, turn, round, offered: [], expiresAt: state.failed } },
+              ],
+            }
+          : closed
+      }
+    }
+  },
+  wants: (state) => [`attempt ${state.failed}`],
+  due: (state) => state.due,
+  failed: () => closed,
+}
+
+type Reconciled = { unit: string; tasks: string[] }
+
+class Harness {
+  readonly folder = mkdtempSync(join(tmpdir(), 'weir-runtime-'))
+  readonly clock: ManualClock = manualClock(1_000_000)
+  readonly reconciled: Reconciled[] = []
+  readonly contexts: PerformerContext[] = []
+  readonly closedHow: string[] = []
+  bus!: Bus
+  subscription: Subscription | undefined
+
+  async open(): Promise<void> {
+    this.bus = await openEmbeddedBus({ file: join(this.folder, 'weir.db'), clock: this.clock })
+    await this.bus.ensureTopics(topicSpecs('', 1))
+  }
+
+  async run(): Promise<void> {
+    const startPerformer = (context: PerformerContext): Performer<string> => {
+      this.contexts.push(context)
+      return {
+        reconcile: (unit, tasks) => this.reconciled.push({ unit, tasks }),
+        close: async (how) => {
+          this.closedHow.push(how)
+        },
+      }
+    }
+    this.subscription = await runStage({ stage: toy, startPerformer }, { bus: this.bus, topicPrefix: '', log: pino({ level: 'silent' }) })
+    await settled()
+  }
+
+  async stop(): Promise<void> {
+    await this.subscription?.close()
+    this.subscription = undefined
+    await this.bus.close()
+  }
+
+  async derived(offset: number, message: Message): Promise<void> {
+    await this.bus.append([
+      { topic: 'model-requests', partition: 0, key: keyOf(message), value: encode(message), id: `conversation/0/${offset}/0` },
+    ])
+    await settled()
+  }
+
+  async observed(message: Message): Promise<void> {
+    await this.bus.append([toRecord({ topic: 'model-requests', partition: 0, message })])
+    await settled()
+  }
+
+  async read(topic: string): Promise<Message[]> {
+    const records = await this.bus.read({ topic, partition: 0, from: 0, limit: 1_000 })
+    return records.map((record) => decode(record.value as Uint8Array))
+  }
+}
+
+async function settled(): Promise<void> {
+  for (let i = 0; i < 20; i++) await turn()
+}
+
+const attemptFailed: AttemptFailed = {
+  type: 'attempt-failed',
+  conversation: 'c',
+  turn: 0,
+  round: 1,
+  attempt: 'a',
+  reason: 'x',
+  class: 'transient',
+  retryable: true,
+  retryAfterMs: 0,
+}
+
+let harness: Harness
+
+async function start(): Promise<Harness> {
+  harness = new Harness()
+  await harness.open()
+  await harness.run()
+  return harness
+}
+
+afterEach(async () => {
+  await harness.stop()
+  rmSync(harness.folder, { recursive: true })
+})
+
+describe('a performer', () => {
+  it('is asked for what an open unit wants, and for nothing more when it closed', async () => {
+    const { reconciled } = await start()
+    await harness.derived(1, modelRequest())
+    await harness.observed(attemptFailed)
+    await harness.derived(2, cancel())
+    expect(reconciled).toEqual([
+      { unit: 'turn 0', tasks: ['attempt 0'] },
+      { unit: 'turn 0', tasks: ['attempt 1'] },
+      { unit: 'turn 0', tasks: [] },
+    ])
+  })
+
+  it('acts after a restart only on the state at the end of the log', async () => {
+    await start()
+    await harness.derived(1, modelRequest())
+    await harness.stop()
+    await harness.open()
+    await harness.observed(attemptFailed)
+    await harness.derived(2, modelRequest({ turn: 7 }))
+    harness.reconciled.length = 0
+    await harness.run()
+    expect(harness.reconciled).toEqual([
+      { unit: 'turn 0', tasks: ['attempt 1'] },
+      { unit: 'turn 7', tasks: ['attempt 0'] },
+    ])
+  })
+
+  it('acts after a restart though nothing came since', async () => {
+    await start()
+    await harness.derived(1, modelRequest())
+    await harness.stop()
+    await harness.open()
+    harness.reconciled.length = 0
+    await harness.run()
+    expect(harness.reconciled).toEqual([{ unit: 'turn 0', tasks: ['attempt 0'] }])
+  })
+
+  it('has a new owner for every assignment', async () => {
+    await start()
+    await harness.stop()
+    await harness.open()
+    await harness.run()
+    const owners = harness.contexts.map((context) => context.owner)
+    expect(new Set(owners).size).toBe(2)
+    expect(owners.every((owner) => /^[0-9a-f]{32}$/.test(owner))).toBe(true)
+  })
+
+  it('is closed with the subscription', async () => {
+    await start()
+    await harness.subscription?.close()
+    expect(harness.closedHow).toEqual(['shutdown'])
+  })
+
+  it('writes to the ports of its stage only', async () => {
+    await start()
+    const [context] = harness.contexts
+    await context?.write('self', [attemptFailed])
+    expect(await harness.read('model-requests')).toEqual([attemptFailed])
+    await expect(context?.write('tools', [attemptFailed])).rejects.toMatchObject({ code: 'runtime.assertion' })
+  })
+
+  it('reads history in order of turn and round, once the entry it waits for is there, and nothing after it', async () => {
+    await start()
+    const [context] = harness.contexts
+    const entry = (turn: number, round: number, conversation = 'c'): Message => ({
+      type: 'history-entry',
+      conversation,
+      turn,
+      round,
+      user: null,
+      response: null,
+      results: [],
+      nudge: null,
+      note: null,
+    })
+    await harness.bus.append(
+      [entry(2, 0), entry(10, 0), entry(2, 1), entry(9, 0), entry(9, 1, 'd')].map((message) =>
+        toRecord({ topic: 'history', partition: 0, message }),
+      ),
+    )
+    const waiting = context?.history({ conversation: 'c', turn: 9, round: 1 }, 5_000)
+    await settled()
+    await harness.bus.append([toRecord({ topic: 'history', partition: 0, message: entry(9, 1) })])
+    expect(await waiting).toEqual([entry(2, 0), entry(2, 1), entry(9, 0), entry(9, 1)])
+  })
+})
+
+describe('a restart', () => {
+  it('writes nothing a second time', async () => {
+    await start()
+    await harness.derived(1, modelRequest({ turn: 3 }))
+    await harness.derived(2, modelRequest())
+    await harness.derived(3, cancel())
+    await harness.stop()
+    await harness.open()
+    await harness.run()
+    await harness.derived(3, cancel())
+    expect(await harness.read('model-deltas')).toHaveLength(1)
+  })
+
+  it('knows what the unit knew', async () => {
+    await start()
+    await harness.derived(1, modelRequest())
+    await harness.observed(attemptFailed)
+    await harness.stop()
+    await harness.open()
+    await harness.observed(attemptFailed)
+    await harness.run()
+    await harness.derived(2, cancel())
+    expect(await harness.read('model-deltas')).toMatchObject([{ type: 'model-opened', expiresAt: 2 }])
+  })
+
+  it('on a commit beyond the log stops the stage and says why', async () => {
+    await start()
+    await harness.stop()
+    const bus = await openEmbeddedBus({ file: ':memory:', clock: harness.clock })
+    await bus.ensureTopics(topicSpecs('', 1))
+    const assignment = {
+      topic: 'model-requests',
+      ends: { partition: 0, begin: 0, end: 3 },
+      committed: { offset: 4, metadata: '{"from":2,"marks":{}}' },
+    }
+    const foreign: Bus = {
+      ...bus,
+      async subscribe({ assign }) {
+        await assign(assignment)
+        return { failed: new Promise(() => {}), close: async () => {} }
+      },
+    }
+    await expect(runStage({ stage: toy }, { bus: foreign, topicPrefix: '', log: pino({ level: 'silent' }) })).rejects.toMatchObject({
+      code: 'bus.commit-outside-log',
+    })
+    await bus.close()
+    await harness.open()
+  })
+})
+
+describe('a tick', () => {
+  const ticks = async () => (await harness.read('model-requests')).filter((message) => message.type === 'tick')
+
+  it('is written when a unit is due, and not before', async () => {
+    await start()
+    await harness.derived(1, modelRequest())
+    harness.clock.advance(999)
+    await settled()
+    expect(await ticks()).toEqual([])
+    harness.clock.advance(1)
+    await settled()
+    expect(await ticks()).toEqual([{ type: 'tick', conversation: 'c', unit: 'turn 0' }])
+  })
+
+  it('comes again when the unit is due again', async () => {
+    await start()
+    await harness.derived(1, modelRequest())
+    for (let i = 0; i < 3; i++) {
+      harness.clock.advance(1_000)
+      await settled()
+    }
+    expect(await ticks()).toHaveLength(3)
+  })
+
+  it('of a unit that was overdue while nobody ran is written after catching up', async () => {
+    await start()
+    await harness.derived(1, modelRequest())
+    await harness.stop()
+    harness.clock.advance(60_000)
+    await harness.open()
+    await harness.run()
+    harness.clock.advance(0)
+    await settled()
+    expect(await ticks()).toHaveLength(1)
+  })
+
+  it('is not written any more after the stage was closed', async () => {
+    await start()
+    await harness.derived(1, modelRequest())
+    await harness.subscription?.close()
+    harness.clock.advance(10_000)
+    await settled()
+    expect(await ticks()).toEqual([])
+  })
+})
