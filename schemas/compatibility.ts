@@ -9,24 +9,29 @@ import type { LockEntry } from './generate.ts'
 
 type AvroSchema = Parameters<typeof avro.Type.forSchema>[0]
 
-/** One sentence for each message whose newest schema cannot live beside its last released one; none means all is well. */
-export const incompatibilities = (lock: LockEntry[]): string[] => {
+/** One sentence for each released schema that its message's newest schema cannot live beside; none means all is well. */
+export function incompatibilities(lock: LockEntry[]): string[] {
   const problems: string[] = []
-  for (const type of new Set(lock.map((entry) => entry.type))) {
-    const versions = lock.filter((entry) => entry.type === type).sort((a, b) => a.version - b.version)
-    const current = versions.at(-1)
-    const released = versions.filter((entry) => entry.released && entry !== current).at(-1)
-    if (current === undefined || released === undefined) continue
-    const backward = whyUnreadable({ writer: released.schema, reader: current.schema })
-    if (backward !== undefined) problems.push(`${type}: version ${current.version} cannot read records of version ${released.version}: ${backward}`)
-    const forward = whyUnreadable({ writer: current.schema, reader: released.schema })
-    if (forward !== undefined) problems.push(`${type}: version ${released.version} cannot read records of version ${current.version}: ${forward}`)
+  for (const current of lock) {
+    const versions = lock.filter((entry) => entry.type === current.type)
+    if (versions.some((entry) => entry.version > current.version)) continue
+    // All of them, not the last one only: version 3 may be fine beside 2, and 2 beside 1, and still be unable to replay records of 1.
+    for (const released of versions.filter((entry) => entry.released && entry !== current)) {
+      for (const [reader, writer] of [
+        [current, released],
+        [released, current],
+      ] as const) {
+        const reason = whyUnreadable({ writer: writer.schema, reader: reader.schema })
+        if (reason === undefined) continue
+        problems.push(`${current.type}: version ${reader.version} cannot read records of version ${writer.version}: ${reason}`)
+      }
+    }
   }
   return problems
 }
 
 /** The reason why a reader's schema cannot read what a writer's schema wrote, or undefined when it can. */
-export const whyUnreadable = ({ writer, reader }: { writer: unknown; reader: unknown }): string | undefined => {
+export function whyUnreadable({ writer, reader }: { writer: unknown; reader: unknown }): string | undefined {
   const [writerType, readerType] = [writer, reader].map((schema) => avro.Type.forSchema(schema as AvroSchema, { wrapUnions: 'never' }))
   try {
     readerType?.createResolver(writerType as avro.Type)

@@ -12,7 +12,7 @@
 // G3. Same files and same lock, same output, byte for byte. So a drift is a difference and nothing else.
 
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import avro from 'avsc'
 import { incompatibilities } from './compatibility.ts'
@@ -51,22 +51,23 @@ class SchemaError extends Error {
 // ---- Reading -------------------------------------------------------------------------------------------------------------------
 
 /** Paths are relative to the folder of the schemas: `user-message.avsc` is a message, `types/response.avsc` is a shared type. */
-export const parseSchemas = (files: SourceFile[]): Schemas => {
+export function parseSchemas(files: SourceFile[]): Schemas {
   const schemas: Schemas = { messages: new Map(), types: new Map() }
   for (const { path, text } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) {
     const schema = define(schemas, path, parseJson(path, text))
     if (dirname(path) === '.') addMessage(schemas, path, schema)
   }
   for (const { file, schema } of schemas.types.values()) {
-    if (schema.type === 'record') for (const field of schema.fields) checkReferences(schemas, `${file}: ${schema.name}.${field.name}`, field.type)
+    if (schema.type === 'record')
+      for (const field of schema.fields) checkReferences(schemas, `${file}: ${schema.name}.${field.name}`, field.type)
   }
   refuseCycles(schemas)
-  for (const { file, schema } of schemas.messages.values()) checkWithAvro(file, selfContained(schemas, schema))
+  for (const { file, schema } of schemas.types.values()) checkWithAvro(file, selfContained(schemas, schema))
   return schemas
 }
 
-/** The whole schema of a message without docs: a type is spelled out where it occurs first and named afterwards, as Avro wants it. */
-export const selfContained = (schemas: Schemas, record: RecordSchema): RecordSchema => {
+/** The whole schema of a named type without docs: what it uses is spelled out where it occurs first and named afterwards, as Avro wants it. */
+export function selfContained<S extends NamedSchema>(schemas: Schemas, root: S): S {
   const spelledOut = new Set<string>()
   const inline = (schema: Schema): Schema => {
     if (Array.isArray(schema)) return schema.map(inline)
@@ -81,10 +82,10 @@ export const selfContained = (schemas: Schemas, record: RecordSchema): RecordSch
     if (type !== 'record') return { type, ...rest } as NamedSchema
     return { type, ...rest, fields: schema.fields.map(({ doc: _, ...field }) => ({ ...field, type: inline(field.type) })) } as RecordSchema
   }
-  return inline(record) as RecordSchema
+  return inline(root) as S
 }
 
-const parseJson = (path: string, text: string): unknown => {
+function parseJson(path: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -93,7 +94,7 @@ const parseJson = (path: string, text: string): unknown => {
 }
 
 /** Notes a named type and all that are defined inside it, and returns it with full names in place of short ones and of inner definitions. */
-const define = (schemas: Schemas, file: string, json: unknown): NamedSchema => {
+function define(schemas: Schemas, file: string, json: unknown): NamedSchema {
   const named = json as NamedSchema
   if (typeof json !== 'object' || json === null || !isNamed(named)) {
     throw new SchemaError(`${file} holds ${brief(json)}. Write one record, enum or fixed with a name.`)
@@ -103,7 +104,8 @@ const define = (schemas: Schemas, file: string, json: unknown): NamedSchema => {
     throw new SchemaError(`${file}: ${named.name} is not in the namespace ${namespace}. Write "namespace": "${namespace}".`)
   }
   const twin = schemas.types.get(name)
-  if (twin !== undefined) throw new SchemaError(`${file} defines ${name}, which ${twin.file} defines already. Rename one, or refer to it by name.`)
+  if (twin !== undefined)
+    throw new SchemaError(`${file} defines ${name}, which ${twin.file} defines already. Rename one, or refer to it by name.`)
   if (!/^weir\.[A-Z][A-Za-z0-9]*$/.test(name)) throw new SchemaError(`${file}: the name ${name} is not in PascalCase.`)
 
   const schema = { ...named, name } as NamedSchema
@@ -122,7 +124,7 @@ const define = (schemas: Schemas, file: string, json: unknown): NamedSchema => {
   return schema
 }
 
-const hoist = (schemas: Schemas, file: string, place: string, schema: Schema): Schema => {
+function hoist(schemas: Schemas, file: string, place: string, schema: Schema): Schema {
   if (typeof schema === 'string') return primitives.has(schema) ? schema : fullName(schema)
   if (Array.isArray(schema)) return schema.map((branch) => hoist(schemas, file, place, branch))
   if (typeof schema !== 'object' || schema === null) throw new SchemaError(`${place} has the type ${brief(schema)}, which is no Avro type.`)
@@ -131,13 +133,16 @@ const hoist = (schemas: Schemas, file: string, place: string, schema: Schema): S
   if (isNamed(schema)) return define(schemas, file, schema).name
   const { type } = schema as { type: Schema }
   if (typeof type === 'string' && Object.keys(schema).length === 1) return hoist(schemas, file, place, type)
-  throw new SchemaError(`${place} has the type ${brief(schema)}. Use a primitive, a union, an array, a map or a named type, without other attributes.`)
+  throw new SchemaError(
+    `${place} has the type ${brief(schema)}. Use a primitive, a union, an array, a map or a named type, without other attributes.`,
+  )
 }
 
-const addMessage = (schemas: Schemas, path: string, schema: NamedSchema): void => {
+function addMessage(schemas: Schemas, path: string, schema: NamedSchema): void {
   const type = basename(path, '.avsc')
   const name = fullName(type.split('-').map(capitalized).join(''))
-  if (schema.type !== 'record') throw new SchemaError(`${path} is a message, but holds an ${schema.type}. A message is a record; move it to types/.`)
+  if (schema.type !== 'record')
+    throw new SchemaError(`${path} is a message, but holds an ${schema.type}. A message is a record; move it to types/.`)
   if (schema.name !== name) throw new SchemaError(`${path} holds ${schema.name}, but its file name says ${name}. Rename one of them.`)
   if (schema.fields.some((field) => field.name === 'type')) {
     throw new SchemaError(`${path}: field type. That property is the message's own name ('${type}') in TypeScript; rename the field.`)
@@ -145,7 +150,7 @@ const addMessage = (schemas: Schemas, path: string, schema: NamedSchema): void =
   schemas.messages.set(type, { file: path, schema })
 }
 
-const checkReferences = (schemas: Schemas, place: string, schema: Schema): void => {
+function checkReferences(schemas: Schemas, place: string, schema: Schema): void {
   if (typeof schema === 'string') {
     // A float would give back another number than was written; a round trip has to hold.
     if (schema === 'float') throw new SchemaError(`${place} is a float. Use a double: it gives back exactly what was written.`)
@@ -159,7 +164,7 @@ const checkReferences = (schemas: Schemas, place: string, schema: Schema): void 
     const twice = kinds.find((kind, index) => kinds.indexOf(kind) !== index)
     if (twice !== undefined) {
       throw new SchemaError(
-        `${place} is a union with two branches that are both a ${twice} in JavaScript, so a value does not say which one it is. ` +
+        `${place} is a union with two branches that are both '${twice}' in JavaScript, so a value does not say which one it is. ` +
           'Use one record with an enum that tells them apart and fields that may be null.',
       )
     }
@@ -173,13 +178,13 @@ const checkReferences = (schemas: Schemas, place: string, schema: Schema): void 
   checkReferences(schemas, place, schema.items)
 }
 
-const isEmpty = (schemas: Schemas, schema: Schema): boolean => {
+function isEmpty(schemas: Schemas, schema: Schema): boolean {
   if (schema === 'null') return true
   const definition = typeof schema === 'string' ? schemas.types.get(schema)?.schema : undefined
   return definition?.type === 'record' && definition.fields.every((field) => isEmpty(schemas, field.type))
 }
 
-const kindOf = (schemas: Schemas, schema: Schema): string => {
+function kindOf(schemas: Schemas, schema: Schema): string {
   if (Array.isArray(schema)) return 'union'
   if (typeof schema !== 'string') return schema.type === 'array' ? 'list' : 'object'
   if (schema === 'int' || schema === 'long' || schema === 'float' || schema === 'double') return 'number'
@@ -188,7 +193,7 @@ const kindOf = (schemas: Schemas, schema: Schema): string => {
   return named === 'record' ? 'object' : named === 'enum' ? 'string' : 'buffer'
 }
 
-const refuseCycles = (schemas: Schemas): void => {
+function refuseCycles(schemas: Schemas): void {
   const finished = new Set<string>()
   const visit = (name: string, path: string[]): void => {
     if (path.includes(name)) {
@@ -207,14 +212,14 @@ const refuseCycles = (schemas: Schemas): void => {
   for (const name of schemas.types.keys()) visit(name, [])
 }
 
-const namesIn = (schema: Schema): string[] => {
+function namesIn(schema: Schema): string[] {
   if (typeof schema === 'string') return [schema]
   if (Array.isArray(schema)) return schema.flatMap(namesIn)
   return schema.type === 'array' ? namesIn(schema.items) : schema.type === 'map' ? namesIn(schema.values) : []
 }
 
 /** Finds what only a full reading of the schema finds: a default that does not fit, a symbol twice, a field twice. */
-const checkWithAvro = (file: string, schema: RecordSchema): void => {
+function checkWithAvro(file: string, schema: NamedSchema): void {
   try {
     avro.Type.forSchema(schema as Parameters<typeof avro.Type.forSchema>[0], { wrapUnions: 'never' })
   } catch (cause) {
@@ -223,16 +228,28 @@ const checkWithAvro = (file: string, schema: RecordSchema): void => {
 }
 
 const primitives = new Set(['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string'])
-const isNamed = (schema: { type?: unknown; name?: unknown }): boolean =>
-  typeof schema.name === 'string' && (schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed')
-const fullName = (name: string): string => (name.includes('.') ? name : `${namespace}.${name}`)
-const shortName = (name: string): string => name.slice(name.lastIndexOf('.') + 1)
-const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
-const brief = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 120)
+function isNamed(schema: { type?: unknown; name?: unknown }): boolean {
+  return typeof schema.name === 'string' && (schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed')
+}
+function fullName(name: string): string {
+  return name.includes('.') ? name : `${namespace}.${name}`
+}
+
+function shortName(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1)
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function brief(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 120)
+}
 
 // ---- TypeScript ----------------------------------------------------------------------------------------------------------------
 
-export const typescriptOf = (schemas: Schemas): string => {
+export function typescriptOf(schemas: Schemas): string {
   const messages = [...schemas.messages].sort(byKey)
   const isMessage = new Set(messages.map(([, { schema }]) => schema.name))
   const shared = [...schemas.types].filter(([name]) => !isMessage.has(name)).sort(byKey)
@@ -249,7 +266,7 @@ export const typescriptOf = (schemas: Schemas): string => {
   ].join('\n\n')}\n`
 }
 
-const sharedType = (schema: NamedSchema): string => {
+function sharedType(schema: NamedSchema): string {
   switch (schema.type) {
     case 'record':
       return recordType(schema, [])
@@ -266,14 +283,14 @@ const sharedType = (schema: NamedSchema): string => {
   }
 }
 
-const recordType = (schema: RecordSchema, first: string[]): string => {
+function recordType(schema: RecordSchema, first: string[]): string {
   const fields = schema.fields.map((field) => `${comment(field.doc, '  ')}  ${field.name}: ${typeOf(field.type)}`)
   const lines = [...first, ...fields]
   const body = lines.length === 0 ? 'Record<string, never>' : `{\n${lines.join('\n')}\n}`
   return `${comment(schema.doc, '')}export type ${shortName(schema.name)} = ${body}`
 }
 
-const typeOf = (schema: Schema): string => {
+function typeOf(schema: Schema): string {
   if (typeof schema === 'string') return typescriptPrimitives[schema] ?? shortName(schema)
   if (Array.isArray(schema)) return nullLast(schema).map(typeOf).join(' | ')
   if (schema.type === 'array') return Array.isArray(schema.items) ? `(${typeOf(schema.items)})[]` : `${typeOf(schema.items)}[]`
@@ -291,15 +308,17 @@ const typescriptPrimitives: Record<string, string | undefined> = {
   string: 'string',
 }
 
-const nullLast = (branches: Schema[]): Schema[] => [...branches.filter((branch) => branch !== 'null'), ...branches.filter((branch) => branch === 'null')]
+function nullLast(branches: Schema[]): Schema[] {
+  return [...branches.filter((branch) => branch !== 'null'), ...branches.filter((branch) => branch === 'null')]
+}
 
-const union = (name: string, branches: string[]): string => {
+function union(name: string, branches: string[]): string {
   if (branches.length === 0) return `export type ${name} = never`
   const line = `export type ${name} = ${branches.join(' | ')}`
   return line.length <= lineWidth ? line : `export type ${name} =\n${branches.map((branch) => `  | ${branch}`).join('\n')}`
 }
 
-const comment = (doc: string | undefined, indent: string): string => {
+function comment(doc: string | undefined, indent: string): string {
   if (doc === undefined || doc.trim() === '') return ''
   const text = doc.replaceAll('*/', '* /').trim()
   const line = `${indent}/** ${text} */\n`
@@ -308,7 +327,7 @@ const comment = (doc: string | undefined, indent: string): string => {
   return `${indent}/**\n${lines.map((words) => `${indent} * ${words}`.trimEnd()).join('\n')}\n${indent} */\n`
 }
 
-const wrapped = (paragraph: string, width: number): string[] => {
+function wrapped(paragraph: string, width: number): string[] {
   const lines = ['']
   for (const word of paragraph.split(/\s+/)) {
     const line = lines[lines.length - 1] as string
@@ -319,60 +338,54 @@ const wrapped = (paragraph: string, width: number): string[] => {
   return lines
 }
 
-const byKey = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1)
+function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1
+}
 
 // ---- Lock ----------------------------------------------------------------------------------------------------------------------
 
-/** The lock after this change of the schemas. Entries stay in the order of their ids. */
-export const evolve = (lock: LockEntry[], schemas: Schemas, { release = false } = {}): LockEntry[] => {
-  const kept: LockEntry[] = []
-  const types = new Map([...schemas.messages].map(([type, { schema }]) => [type, selfContained(schemas, schema)]))
-
-  for (const entry of lock) {
-    const current = types.get(entry.type)
-    if (current === undefined && lock.some(({ type, released }) => type === entry.type && released)) {
-      throw new SchemaError(
-        `${entry.type}.avsc is gone, but schema ${entry.id} of ${entry.type} is released: records with it may exist. ` +
-          'Bring the file back; a message that nobody writes any more keeps its schema.',
-      )
-    }
-    // An unreleased schema is a draft: it goes with its file, and also when the file returns to what is released.
-    const isDraft = !entry.released
-    if (isDraft && (current === undefined || lock.some((other) => other.type === entry.type && other.released && isNewestReleased(lock, other) && same(other.schema, current)))) continue
-    kept.push(isDraft && current !== undefined ? { ...entry, schema: current } : entry)
+/** The lock after this change of the schemas. What is released stays as it is (G1); behind it each message has at most one draft. */
+export function evolve(lock: LockEntry[], schemas: Schemas, { release = false } = {}): LockEntry[] {
+  const released = lock.filter((entry) => entry.released)
+  const gone = released.find(({ type }) => !schemas.messages.has(type))
+  if (gone !== undefined) {
+    throw new SchemaError(
+      `${gone.type}.avsc is gone, but schema ${gone.id} of it is released: records with it may exist. ` +
+        'Bring the file back; a message that nobody writes any more keeps its schema.',
+    )
   }
-
+  const drafts: LockEntry[] = []
   let nextId = Math.max(0, ...lock.map(({ id }) => id)) + 1
-  for (const [type, schema] of [...types].sort(byKey)) {
-    const newest = newestOf(kept, type)
+  for (const [type, { schema: record }] of [...schemas.messages].sort(byKey)) {
+    const schema = selfContained(schemas, record)
+    const newest = released
+      .filter((entry) => entry.type === type)
+      .sort(byVersion)
+      .at(-1)
     if (newest !== undefined && same(newest.schema, schema)) continue
-    kept.push({ id: nextId, type, version: (newest?.version ?? 0) + 1, released: false, schema })
-    nextId += 1
+    const draft = lock.find((entry) => entry.type === type && !entry.released)
+    if (draft === undefined) {
+      drafts.push({ id: nextId, type, version: (newest?.version ?? 0) + 1, released: false, schema })
+      nextId += 1
+    } else {
+      drafts.push({ ...draft, schema })
+    }
   }
-  return release ? kept.map((entry) => ({ ...entry, released: true })) : kept
+  const entries = [...released, ...drafts].sort((a, b) => a.id - b.id)
+  return release ? entries.map((entry) => ({ ...entry, released: true })) : entries
 }
 
-const newestOf = (lock: LockEntry[], type: string): LockEntry | undefined =>
-  lock.filter((entry) => entry.type === type).reduce<LockEntry | undefined>((a, b) => (a === undefined || b.version > a.version ? b : a), undefined)
+function byVersion(a: LockEntry, b: LockEntry): number {
+  return a.version - b.version
+}
 
-const isNewestReleased = (lock: LockEntry[], entry: LockEntry): boolean =>
-  !lock.some((other) => other.type === entry.type && other.released && other.version > entry.version)
+function same(a: Schema, b: Schema): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
 
-const same = (a: Schema, b: Schema): boolean => JSON.stringify(a) === JSON.stringify(b)
-
-/** JSON as biome prints it: objects broken, lists of plain values on one line where they fit. */
-export const jsonText = (value: unknown, indent = ''): string => {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const inner = `${indent}  `
-  if (Array.isArray(value)) {
-    const line = `[${value.map((item) => JSON.stringify(item)).join(', ')}]`
-    const isPlain = value.every((item) => typeof item !== 'object' || item === null)
-    if (isPlain && indent.length + line.length + 20 <= lineWidth) return line
-    return `[\n${value.map((item) => inner + jsonText(item, inner)).join(',\n')}\n${indent}]`
-  }
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
-  if (entries.length === 0) return '{}'
-  return `{\n${entries.map(([key, item]) => `${inner}${JSON.stringify(key)}: ${jsonText(item, inner)}`).join(',\n')}\n${indent}}`
+/** One line for each schema: a change of the lock is a line, and what it means is read in the .avsc file. */
+export function lockText(lock: LockEntry[]): string {
+  return `[\n${lock.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`
 }
 
 // ---- The command ---------------------------------------------------------------------------------------------------------------
@@ -380,13 +393,16 @@ export const jsonText = (value: unknown, indent = ''): string => {
 export type Paths = { schemas: string; lock: string; messages: string }
 
 /** Runs the generator and returns its exit code. */
-export const generate = (paths: Paths, flags: string[], print: (line: string) => void): number => {
+export function generate(paths: Paths, flags: string[], print: (line: string) => void): number {
   const unknown = flags.find((flag) => flag !== '--check' && flag !== '--release')
   if (unknown !== undefined) {
     print(`${unknown} is no option. Use --check, --release, or none.`)
     return 1
   }
-  const files = globSync('{*,types/*}.avsc', { cwd: paths.schemas }).map((path) => ({ path, text: readFileSync(join(paths.schemas, path), 'utf8') }))
+  const files = globSync('{*,types/*}.avsc', { cwd: paths.schemas }).map((path) => ({
+    path,
+    text: readFileSync(join(paths.schemas, path), 'utf8'),
+  }))
   const committed = existsSync(paths.lock) ? (JSON.parse(readFileSync(paths.lock, 'utf8')) as LockEntry[]) : []
   const schemas = parseSchemas(files)
   const lock = evolve(committed, schemas, { release: flags.includes('--release') })
@@ -397,15 +413,15 @@ export const generate = (paths: Paths, flags: string[], print: (line: string) =>
   }
   for (const [path, text] of [
     [paths.messages, typescriptOf(schemas)],
-    [paths.lock, `${jsonText(lock)}\n`],
+    [paths.lock, lockText(lock)],
   ] as const) {
     if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
     if (flags.includes('--check')) {
-      print(`${path} does not match schemas/*.avsc. Run \`node schemas/generate.ts\` and commit the result.`)
+      print(`${relative('.', path)} does not match schemas/*.avsc. Run \`node schemas/generate.ts\` and commit the result.`)
       return 1
     }
     writeFileSync(path, text)
-    print(`wrote ${path}`)
+    print(`wrote ${relative('.', path)}`)
   }
   return 0
 }

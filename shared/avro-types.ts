@@ -21,8 +21,13 @@ export type Schema = Parameters<typeof AvroType.forSchema>[0]
 
 /** What avsc's types and resolvers can do and its declarations do not say. */
 type Reading = { _read(reader: ByteReader): unknown }
-type Skipping = { _skip(reader: ByteReader): void }
+type Skipping = { _skip: Skip }
 type Writing = { _write(writer: ByteWriter, value: unknown): void }
+type Skip = (reader: ByteReader) => void
+/** Whether a value fits; tells `hook` about everything that does not. */
+type Check = (value: unknown, flags?: unknown, hook?: (value: unknown, type: unknown) => void, path?: string[]) => boolean
+const recordMethods = builtins.RecordType.prototype as unknown as { _createSkipper(): Skip; _createChecker(): Check }
+const mapMethods = builtins.MapType.prototype as unknown as { _check: Check }
 
 /** A message's type at one version. */
 export type CompiledType = {
@@ -38,7 +43,7 @@ export type CompiledType = {
 export type Misfit = { path: string; value: unknown; expected: string }
 
 /** Decoded records say `type: messageType`; it is not in the bytes, the schema's id implies it. */
-export const compile = (schema: Schema, messageType: string): CompiledType => {
+export function compile(schema: Schema, messageType: string): CompiledType {
   class MessageRecord extends PlainRecord {
     override get messageType(): string {
       return messageType
@@ -96,21 +101,19 @@ class PlainRecord extends builtins.RecordType {
   }
 
   // avsc compiles these two for every record. We need the first for a field that is gone in a newer version, the second for the text of an
-  // error: rarely enough to wait until then. It is a third of the start-up time.
-  _createSkipper(): unknown {
-    let skip: ((reader: ByteReader) => void) | undefined
-    return (reader: ByteReader) => {
-      // biome-ignore lint/suspicious/noExplicitAny: not declared by avsc
-      skip ??= (builtins.RecordType.prototype as any)._createSkipper.call(this) as (reader: ByteReader) => void
-      skip(reader)
+  // error: seldom enough to wait until then.
+  _createSkipper(): Skip {
+    let skip: Skip | undefined
+    return (reader) => {
+      skip ??= recordMethods._createSkipper.call(this)
+      skip.call(this, reader)
     }
   }
 
-  _createChecker(): unknown {
-    let check: ((...values: unknown[]) => boolean) | undefined
-    return (...values: unknown[]) => {
-      // biome-ignore lint/suspicious/noExplicitAny: not declared by avsc
-      check ??= (builtins.RecordType.prototype as any)._createChecker.call(this) as (...values: unknown[]) => boolean
+  _createChecker(): Check {
+    let check: Check | undefined
+    return (...values) => {
+      check ??= recordMethods._createChecker.call(this)
       return check.apply(this, values)
     }
   }
@@ -170,10 +173,8 @@ class PlainMap extends builtins.MapType {
     }
   }
 
-  _check(value: unknown, flags: unknown, hook: ((value: unknown, type: unknown) => void) | undefined, path: string[]): boolean {
-    if (isPlainObject(value)) return check(builtins.MapType, this, value, flags, hook, path)
-    hook?.(value, this)
-    return false
+  _check(...[value, flags, hook, path]: Parameters<Check>): boolean {
+    return isPlainObject(value) ? mapMethods._check.call(this, value, flags, hook, path) : misfits(this, value, hook)
   }
 
   _write(writer: ByteWriter, value: unknown): void {
@@ -207,10 +208,8 @@ class ClosedEnum extends builtins.EnumType {
 
 /** avsc's long refuses ±(2^53 - 1), which is safe, and which people write for "never". */
 class ExactLong extends builtins.LongType {
-  _check(value: unknown, _flags: unknown, hook?: (value: unknown, type: unknown) => void): boolean {
-    const isValid = Number.isSafeInteger(value)
-    if (!isValid) hook?.(value, this)
-    return isValid
+  _check(...[value, , hook]: Parameters<Check>): boolean {
+    return Number.isSafeInteger(value) || misfits(this, value, hook)
   }
 
   _read(reader: ByteReader): number {
@@ -225,10 +224,8 @@ class ExactLong extends builtins.LongType {
 
 /** avsc wants a Buffer; SQLite and others give a Uint8Array. What is read is a Buffer. */
 class AnyBytes extends builtins.BytesType {
-  _check(value: unknown, _flags: unknown, hook?: (value: unknown, type: unknown) => void): boolean {
-    const isValid = isUint8Array(value)
-    if (!isValid) hook?.(value, this)
-    return isValid
+  _check(...[value, , hook]: Parameters<Check>): boolean {
+    return isUint8Array(value) || misfits(this, value, hook)
   }
 
   _write(writer: ByteWriter, value: unknown): void {
@@ -250,16 +247,18 @@ class Union extends builtins.UnwrappedUnionType {
 const exactLong = new ExactLong()
 const anyBytes = new AnyBytes()
 
-const isPlainObject = (value: unknown): value is Record<string, unknown> => {
+function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-const check = (parent: { prototype: unknown }, type: unknown, ...values: unknown[]): boolean =>
-  (parent.prototype as { _check(...values: unknown[]): boolean })._check.apply(type, values)
+function misfits(type: unknown, value: unknown, hook: Parameters<Check>[2]): false {
+  hook?.(value, type)
+  return false
+}
 
-const firstMisfit = (avro: AvroType, value: unknown): Misfit | undefined => {
+function firstMisfit(avro: AvroType, value: unknown): Misfit | undefined {
   let first: Misfit | undefined
   const errorHook = (path: string[], inner: unknown, type: AvroType): void => {
     first ??= { path: path.join('.'), value: inner, expected: expectation(type) }
@@ -268,7 +267,7 @@ const firstMisfit = (avro: AvroType, value: unknown): Misfit | undefined => {
   return first
 }
 
-const expectation = (type: AvroType): string => {
+function expectation(type: AvroType): string {
   if (type instanceof builtins.EnumType) return `one of ${type.symbols.join(', ')}`
   if (type instanceof builtins.UnwrappedUnionType) return type.types.map(expectation).join(' or ')
   if (type instanceof builtins.RecordType) return `a record ${type.name}`

@@ -7,7 +7,7 @@
 // The registry itself is a file, schemas/lock.json: one process less, and a build knows exactly which records it can read.
 //
 // C1. What decode gives is deeply equal to what encode took, except: a lone surrogate in a string becomes U+FFFD (it has no UTF-8), bytes
-//     come back as a Buffer, and properties that the schema does not name are gone.
+//     come back as a Buffer, an integer -0 becomes 0, a missing field gets its default, and properties that the schema does not name are gone.
 // C2. Whatever the bytes are, decode returns a message or throws a WeirError codec.*: it never hangs, and it allocates no more than a small
 //     multiple of the bytes it was given, whatever lengths they claim.
 // C3. A record of an older version decodes as the current one (Avro's schema resolution); lock.json keeps every released schema for that.
@@ -27,7 +27,7 @@ const magicByte = 0
 const headerBytes = 5
 
 /** A codec for the schemas of one lock. Types are compiled when the first message of their kind comes: a process meets only a few. */
-export const codecOf = (lock: LockEntry[]): Codec => {
+export function codecOf(lock: LockEntry[]): Codec {
   const entries = new Map(lock.map((entry) => [entry.id, entry]))
   const newest = new Map<string, LockEntry>()
   for (const entry of lock) if (entry.version > (newest.get(entry.type)?.version ?? 0)) newest.set(entry.type, entry)
@@ -50,8 +50,7 @@ export const codecOf = (lock: LockEntry[]): Codec => {
     if (entry === undefined) {
       throw new WeirError(
         'codec.bad-message',
-        `no message has the type ${brief(typeOf(message))}: ${brief(message)}. Known: ${[...newest.keys()].join(', ')}. ` +
-          'A new one needs schemas/<type>.avsc and `node schemas/generate.ts`.',
+        `no message has the type ${brief(typeOf(message))}: ${brief(message)}. A new message needs schemas/<type>.avsc and \`node schemas/generate.ts\`.`,
       )
     }
     const found = { id: entry.id, write: compiledOf(entry).write }
@@ -78,12 +77,7 @@ export const codecOf = (lock: LockEntry[]): Codec => {
     try {
       return compiledOf(current).readerOf(compiledOf(entry))
     } catch (cause) {
-      throw new WeirError(
-        'codec.unknown-schema',
-        `${entry.type} of version ${entry.version} (schema ${entry.id}) cannot be read as version ${current.version}: ${textOf(cause)}. ` +
-          'schemas/compatibility.ts should have refused that change.',
-        { cause },
-      )
+      throw unreadableVersion(entry, current, cause)
     }
   }
 
@@ -118,7 +112,13 @@ export const codecOf = (lock: LockEntry[]): Codec => {
   }
 }
 
-const badMessage = (message: Message, type: CompiledType, cause: unknown): WeirError => {
+function unreadableVersion(entry: LockEntry, current: LockEntry, cause: unknown): WeirError {
+  const what = `${entry.type} of version ${entry.version} (schema ${entry.id}) cannot be read as version ${current.version}`
+  const advice = 'schemas/compatibility.ts should have refused that change; take it back.'
+  return new WeirError('codec.unknown-schema', `${what}: ${textOf(cause)}. ${advice}`, { cause })
+}
+
+function badMessage(message: Message, type: CompiledType, cause: unknown): WeirError {
   const misfit = type.misfit(message)
   const what =
     misfit === undefined ? textOf(cause) : `${misfit.path || 'it'} is ${brief(misfit.value)}, where its schema wants ${misfit.expected}`
@@ -126,7 +126,7 @@ const badMessage = (message: Message, type: CompiledType, cause: unknown): WeirE
   return new WeirError('codec.bad-message', `${message.type} cannot be encoded: ${what}. ${advice}`, { cause })
 }
 
-const badFrame = (bytes: Uint8Array): WeirError => {
+function badFrame(bytes: Uint8Array): WeirError {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('hex')
   const what =
     bytes.length < headerBytes ? `it has ${bytes.length} bytes, fewer than the header's ${headerBytes}` : 'its first byte is not 0'
@@ -136,22 +136,31 @@ const badFrame = (bytes: Uint8Array): WeirError => {
   )
 }
 
-const badBody = (bytes: Uint8Array, { id, type, version }: LockEntry, cause: unknown): WeirError => {
+function badBody(bytes: Uint8Array, { id, type, version }: LockEntry, cause: unknown): WeirError {
   const what = `the record of ${bytes.length} bytes is no ${type} of version ${version} (schema ${id})`
   return new WeirError('codec.bad-body', `${what}: ${textOf(cause)}. It was damaged, or written with another schema under that id.`, {
     cause,
   })
 }
 
-const typeOf = (message: Message): string => (message as Message | null | undefined)?.type as string
+function typeOf(message: Message): string {
+  return (message as Message | null | undefined)?.type as string
+}
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
 
 /** A value as a person wants to see it in an error: short, and never an error itself. */
-const brief = (value: unknown): string =>
-  inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: 60, maxArrayLength: 3, customInspect: false }).slice(
-    0,
-    200,
-  )
+function brief(value: unknown): string {
+  const text = inspect(value, {
+    depth: 1,
+    breakLength: Number.POSITIVE_INFINITY,
+    maxStringLength: 60,
+    maxArrayLength: 3,
+    customInspect: false,
+  })
+  return text.slice(0, 200)
+}
 
 export const { encode, decode } = codecOf(JSON.parse(readFileSync(new URL('../schemas/lock.json', import.meta.url), 'utf8')) as LockEntry[])

@@ -24,6 +24,9 @@ export const errorCodes = [
   'bus.closed',
   // runtime
   'runtime.assertion',
+  // the tables that a gateway reads before it asks a model
+  'history.missing',
+  'policies.unreadable',
   // the provider of a model
   'provider.refused',
   'provider.unavailable',

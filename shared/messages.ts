@@ -626,7 +626,10 @@ export type AgentSettings = {
   policy: Policy
 }
 
-/** Where the argument text of a call came from (I5.1: sources are never joined). */
+/**
+ * Where the argument text of a call came from (I5.1: sources are never joined). A reader that does not know a newer symbol reads the
+ * default, the most cautious one.
+ */
 export type ArgumentSource = 'none' | 'start' | 'deltas'
 
 /** One tool call as the model made it; known as (conversation, turn, round, ordinal). */
@@ -647,7 +650,7 @@ export type Call = {
 
 /**
  * Why a call can never run: the end was never seen; the server reported an error inside the stream; no argument bytes came; the text is not
- * JSON; it is JSON but no object.
+ * JSON; it is JSON but no object. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type CallProblem = 'truncated' | 'stream_error' | 'no_arguments' | 'invalid_json' | 'not_an_object'
 
@@ -665,7 +668,7 @@ export type CallResult = {
   durationMs: number
 }
 
-/** A cap of a turn. */
+/** A cap of a turn. A reader that does not know a newer symbol reads the default, the most cautious one. */
 export type Cap = 'rounds' | 'calls' | 'wall' | 'tokens'
 
 /** What a turn may use at most (I3). There is no turn without caps. */
@@ -728,7 +731,7 @@ export type EvidenceRef = {
 /**
  * What a caller should do about a turn or round that failed: deterministic (the same again fails again), transient (later), no_progress
  * (the model loops), budget (a cap), refused (the model or provider declines), provider (the provider is broken), internal (Weir is),
- * cancelled (somebody asked for it).
+ * cancelled (somebody asked for it). A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type FailureClass = 'deterministic' | 'transient' | 'no_progress' | 'budget' | 'refused' | 'provider' | 'internal' | 'cancelled'
 
@@ -785,7 +788,8 @@ export type PartEvent = {
 /**
  * text: visible text; reasoning: thinking text; reasoning_block: a finished thinking block, as JSON, exactly as the provider wants it back;
  * call_start: a call begins, text is its start input (empty: none came); call_arguments: a piece of argument text; call_end: the provider
- * closed the call; error: the provider reported an error inside the stream.
+ * closed the call; error: the provider reported an error inside the stream. A reader that does not know a newer symbol reads the default,
+ * the most cautious one.
  */
 export type PartKind = 'text' | 'reasoning' | 'reasoning_block' | 'call_start' | 'call_arguments' | 'call_end' | 'error'
 
@@ -839,7 +843,8 @@ export type Rejection = {
 
 /**
  * What the validator found: no such tool was offered; no arguments came and the tool needs some; the argument text cannot be used; the
- * arguments break the schema; the schema itself cannot be used (R6).
+ * arguments break the schema; the schema itself cannot be used (R6). A reader that does not know a newer symbol reads the default, the most
+ * cautious one.
  */
 export type RejectionCode = 'unknown_tool' | 'no_arguments' | 'bad_arguments' | 'schema' | 'unusable_schema'
 
@@ -863,7 +868,7 @@ export type Response = {
 
 /**
  * How a call ended (R5). ok, error, timed_out: it ran; rejected, vetoed, skipped: it never ran in any try; outcome_unknown: it may have
- * run, or may still take effect.
+ * run, or may still take effect. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type ResultStatus = 'ok' | 'error' | 'rejected' | 'vetoed' | 'timed_out' | 'skipped' | 'outcome_unknown'
 
@@ -875,10 +880,16 @@ export type RoundFailure = {
   reason: string
 }
 
-/** The rung of the ladder: a text in the next request, one round without tools, the end of the turn. */
+/**
+ * The rung of the ladder: a text in the next request, one round without tools, the end of the turn. A reader that does not know a newer
+ * symbol reads the default, the most cautious one.
+ */
 export type Rung = 'nudge' | 'text_only' | 'end'
 
-/** Why the model stopped, in one vocabulary for all providers. cut: the stream ended without saying why. */
+/**
+ * Why the model stopped, in one vocabulary for all providers. cut: the stream ended without saying why. A reader that does not know a newer
+ * symbol reads the default, the most cautious one.
+ */
 export type Stop = 'end' | 'calls' | 'length' | 'refusal' | 'cut' | 'other'
 
 /** A tool by the hash of its declaration: gateway and executor find it in their own agent files or refuse. */
@@ -903,7 +914,10 @@ export type Totals = {
   wallMs: number
 }
 
-/** answered: the reply is the model's; capped, failed, cancelled: the reply is the agent's fallback. */
+/**
+ * answered: the reply is the model's; capped, failed, cancelled: the reply is the agent's fallback. A reader that does not know a newer
+ * symbol reads the default, the most cautious one.
+ */
 export type TurnOutcome = 'answered' | 'capped' | 'failed' | 'cancelled'
 
 /** Tokens of one attempt as the provider counted them. */

@@ -1,0 +1,378 @@
+// The generator: how it reads schemas, what it refuses, the types it writes, and how the lock may change.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { LockEntry, Paths, SourceFile } from '../../schemas/generate.ts'
+import { evolve, generate, parseSchemas, selfContained, typescriptOf } from '../../schemas/generate.ts'
+
+const text = { name: 'text', type: 'string', doc: 'what was said' }
+const kind = { type: 'enum', name: 'Kind', doc: 'Which it is.', symbols: ['a', 'b'] }
+const usage = { type: 'record', name: 'Usage', fields: [{ name: 'tokens', type: 'long', doc: 'how many' }] }
+
+describe('reading', () => {
+  it('resolves references by name in any order: spelled out where they come first, named afterwards', () => {
+    const response = record('Response', [
+      { name: 'usage', type: 'weir.Usage', doc: 'now' },
+      { name: 'before', type: ['null', 'Usage'], doc: 'before', default: null },
+    ])
+    const message = record('ModelFinished', [
+      { name: 'kinds', type: { type: 'array', items: 'weir.Kind' }, doc: 'all kinds' },
+      { name: 'response', type: 'weir.Response', doc: 'what came' },
+      { name: 'kind', type: 'weir.Kind', doc: 'the first one' },
+    ])
+    const schemas = parseSchemas([
+      file('model-finished.avsc', message),
+      file('types/usage.avsc', usage),
+      file('types/response.avsc', response),
+      file('types/kind.avsc', kind),
+    ])
+    expect(selfContained(schemas, schemas.messages.get('model-finished')!.schema)).toEqual({
+      type: 'record',
+      name: 'weir.ModelFinished',
+      fields: [
+        { name: 'kinds', type: { type: 'array', items: { type: 'enum', name: 'weir.Kind', symbols: ['a', 'b'] } } },
+        {
+          name: 'response',
+          type: {
+            type: 'record',
+            name: 'weir.Response',
+            fields: [
+              { name: 'usage', type: { type: 'record', name: 'weir.Usage', fields: [{ name: 'tokens', type: 'long' }] } },
+              { name: 'before', type: ['null', 'weir.Usage'], default: null },
+            ],
+          },
+        },
+        { name: 'kind', type: 'weir.Kind' },
+      ],
+    })
+  })
+
+  it('takes a type that is defined inside a message, for others too', () => {
+    const first = file('first.avsc', record('First', [{ name: 'kind', type: kind, doc: 'which' }]))
+    const second = file('second.avsc', record('Second', [{ name: 'kind', type: 'weir.Kind', doc: 'which' }]))
+    const schemas = parseSchemas([second, first])
+    expect(selfContained(schemas, schemas.messages.get('second')!.schema).fields).toEqual([
+      { name: 'kind', type: { type: 'enum', name: 'weir.Kind', symbols: ['a', 'b'] } },
+    ])
+  })
+
+  it.each<[string, SourceFile[], RegExp]>([
+    ['a file that is not JSON', [{ path: 'tick.avsc', text: '{' }], /^tick.avsc is not JSON: /],
+    ['a file without a named type', [file('tick.avsc', ['null'])], /^tick.avsc holds \["null"\]. Write one record/],
+    ['a missing doc', [message([{ name: 'text', type: 'string' }])], /^tick.avsc: field Tick.text has no doc. Say what it means/],
+    ['an empty doc', [message([{ ...text, doc: ' ' }])], /^tick.avsc: field Tick.text has no doc/],
+    [
+      'a missing doc in a shared type',
+      [file('types/usage.avsc', { ...usage, fields: [{ name: 'tokens', type: 'long' }] })],
+      /^types\/usage.avsc: field Usage.tokens has no doc/,
+    ],
+    [
+      'an unknown name',
+      [message([{ ...text, type: { type: 'array', items: 'weir.Usge' } }]), file('types/usage.avsc', usage)],
+      /^tick.avsc: weir.Tick.text refers to weir.Usge, which no file defines. Known: weir.Tick, weir.Usage.$/,
+    ],
+    [
+      'a cycle',
+      [
+        file('types/a.avsc', record('A', [{ name: 'b', type: ['null', 'weir.B'], doc: 'b' }])),
+        file('types/b.avsc', record('B', [{ name: 'a', type: { type: 'map', values: 'weir.A' }, doc: 'a' }])),
+        message([{ name: 'a', type: 'weir.A', doc: 'a' }]),
+      ],
+      /^types\/a.avsc: weir.A -> weir.B -> weir.A is a cycle/,
+    ],
+    [
+      'a record in itself',
+      [message([{ name: 'more', type: { type: 'array', items: 'weir.Tick' }, doc: 'm' }])],
+      /weir.Tick -> weir.Tick is a/,
+    ],
+    [
+      'a name that is taken',
+      [file('types/a.avsc', kind), file('types/b.avsc', kind)],
+      /^types\/b.avsc defines weir.Kind, which types\/a.avsc/,
+    ],
+    [
+      'another namespace',
+      [file('tick.avsc', { ...record('Tick', []), namespace: 'other' })],
+      /^tick.avsc: Tick is not in the namespace weir/,
+    ],
+    [
+      'a file name that does not fit',
+      [file('tack.avsc', record('Tick', []))],
+      /^tack.avsc holds weir.Tick, but its file name says weir.Tack/,
+    ],
+    ['a message that is an enum', [file('kind.avsc', kind)], /^kind.avsc is a message, but holds an enum/],
+    ['a name in lower case', [file('types/kind.avsc', { ...kind, name: 'kind' })], /the name weir.kind is not in PascalCase/],
+    ['a field in another case', [message([{ ...text, name: 'my_text' }])], /^tick.avsc: field Tick.my_text is not in camelCase/],
+    [
+      'a field named type',
+      [message([{ ...text, name: 'type' }])],
+      /^tick.avsc: field type. That property is the message's own name \('tick'\)/,
+    ],
+    ['a record without fields', [file('tick.avsc', { type: 'record', name: 'Tick' })], /^tick.avsc: weir.Tick has no list of fields/],
+    [
+      'two records in a union',
+      [message([{ ...text, type: ['weir.Tick2', 'weir.Usage'] }]), ...twoRecords()],
+      /two branches that are both 'object' in JavaScript/,
+    ],
+    [
+      'an enum and a string in a union',
+      [message([{ ...text, type: ['string', 'weir.Kind'] }]), file('types/kind.avsc', kind)],
+      /both 'string' in/,
+    ],
+    ['a float', [message([{ ...text, type: ['null', 'float'] }])], /^tick.avsc: weir.Tick.text is a float. Use a double/],
+    ['an array of nothing', [message([{ ...text, type: { type: 'array', items: 'null' } }])], /is an array of items without content/],
+    [
+      'an array of empty records',
+      [message([{ ...text, type: { type: 'array', items: 'weir.Empty' } }]), file('types/empty.avsc', record('Empty', []))],
+      /is an array of items without content/,
+    ],
+    ['a type that is no type', [message([{ ...text, type: 5 }])], /^tick.avsc: field Tick.text has the type 5, which is no Avro type/],
+    ['other attributes', [message([{ ...text, type: { type: 'long', logicalType: 'timestamp-millis' } }])], /without other attributes/],
+    ['a default that does not fit', [message([{ ...text, default: 5 }])], /^tick.avsc: incompatible field default 5/],
+    ['a field twice', [message([text, text])], /^tick.avsc: duplicate field name/],
+    ['a symbol twice', [file('types/kind.avsc', { ...kind, symbols: ['a', 'a'] })], /^types\/kind.avsc: duplicate .* symbol/],
+  ])('refuses %s', (_, files, problem) => expect(() => parseSchemas(files)).toThrow(problem))
+})
+
+describe('the types', () => {
+  it('are written with their docs, messages told apart by type', () => {
+    const fields = [
+      text,
+      { name: 'count', type: 'int', doc: 'an int' },
+      { name: 'at', type: ['null', 'long'], doc: 'a long or null', default: null },
+      { name: 'ratio', type: 'double', doc: 'a double' },
+      { name: 'done', type: 'boolean', doc: 'a boolean' },
+      { name: 'raw', type: 'bytes', doc: 'bytes' },
+      { name: 'list', type: { type: 'array', items: ['null', 'weir.Kind'] }, doc: 'maybe kinds */' },
+      { name: 'matrix', type: { type: 'array', items: { type: 'array', items: 'double' } }, doc: 'numbers' },
+      { name: 'map', type: { type: 'map', values: 'weir.Usage' }, doc: 'by name' },
+    ]
+    const long = 'word '.repeat(40).trim()
+    const schemas = parseSchemas([
+      file('user-message.avsc', { ...record('UserMessage', fields), doc: 'Somebody said something.' }),
+      file('tick.avsc', { ...record('Tick', []), doc: long }),
+      file('types/usage.avsc', usage),
+      file('types/kind.avsc', kind),
+    ])
+    expect(
+      typescriptOf(schemas),
+    ).toBe(`// Generated from schemas/ by \`node schemas/generate.ts\`. Do not edit: change the .avsc file and run it again.
+
+export type Message = Tick | UserMessage
+
+export type MessageType = Message['type']
+
+export type MessageOf<T extends MessageType> = Extract<Message, { type: T }>
+
+/**
+ * ${'word '.repeat(27).trim()}
+ * ${'word '.repeat(13).trim()}
+ */
+export type Tick = {
+  type: 'tick'
+}
+
+/** Somebody said something. */
+export type UserMessage = {
+  type: 'user-message'
+  /** what was said */
+  text: string
+  /** an int */
+  count: number
+  /** a long or null */
+  at: number | null
+  /** a double */
+  ratio: number
+  /** a boolean */
+  done: boolean
+  /** bytes */
+  raw: Uint8Array
+  /** maybe kinds * / */
+  list: (Kind | null)[]
+  /** numbers */
+  matrix: number[][]
+  /** by name */
+  map: Record<string, Usage>
+}
+
+/** Which it is. */
+export type Kind = 'a' | 'b'
+
+export type Usage = {
+  /** how many */
+  tokens: number
+}
+`)
+  })
+
+  it('break a union that is too long for a line', () => {
+    const symbols = Array.from({ length: 20 }, (_, index) => `symbol_${index}`)
+    const written = typescriptOf(parseSchemas([file('types/kind.avsc', { ...kind, symbols })]))
+    expect(written).toContain(`export type Kind =\n  | 'symbol_0'\n  | 'symbol_1'\n`)
+  })
+})
+
+describe('the lock', () => {
+  const tick = parseSchemas([message([])])
+  const tickWithText = parseSchemas([message([{ ...text, default: '' }])])
+  const tickAndClaim = parseSchemas([message([]), file('claim.avsc', record('Claim', [text]))])
+  const schemaOf = (schemas: typeof tick, type: string): LockEntry['schema'] => selfContained(schemas, schemas.messages.get(type)!.schema)
+  const draft: LockEntry = { id: 1, type: 'tick', version: 1, released: false, schema: schemaOf(tick, 'tick') }
+  const released: LockEntry = { ...draft, released: true }
+  const next: LockEntry = { id: 2, type: 'tick', version: 2, released: false, schema: schemaOf(tickWithText, 'tick') }
+
+  it('begins with one draft for each message, in the order of their names', () => {
+    expect(evolve([], tickAndClaim)).toEqual([
+      { id: 1, type: 'claim', version: 1, released: false, schema: schemaOf(tickAndClaim, 'claim') },
+      { ...draft, id: 2 },
+    ])
+  })
+
+  it('stays as it is when nothing changed', () => {
+    expect(evolve([draft], tick)).toEqual([draft])
+    expect(evolve([released], tick)).toEqual([released])
+    expect(evolve([released, next], tickWithText)).toEqual([released, next])
+  })
+
+  it('does not see a change of docs only', () => {
+    const documented = parseSchemas([message([{ ...text, default: '', doc: 'said better' }])])
+    expect(evolve([released, next], documented)).toEqual([released, next])
+  })
+
+  it('replaces a draft in place', () => {
+    expect(evolve([draft], tickWithText)).toEqual([{ ...draft, schema: next.schema }])
+  })
+
+  it('keeps what is released and puts the next version behind it', () => {
+    expect(evolve([released], tickWithText)).toEqual([released, next])
+  })
+
+  it('drops a draft that went back to what is released', () => {
+    expect(evolve([released, next], tick)).toEqual([released])
+  })
+
+  it('gives a new message the next id, whatever its name', () => {
+    expect(evolve([released], tickAndClaim).map(({ id, type }) => ({ id, type }))).toEqual([
+      { id: 1, type: 'tick' },
+      { id: 2, type: 'claim' },
+    ])
+  })
+
+  it('drops the draft of a message that is gone, and does not give its id to another in the same step', () => {
+    const claim = evolve([], parseSchemas([file('claim.avsc', record('Claim', [text]))]))
+    expect(evolve(claim, tick).map(({ id, type }) => ({ id, type }))).toEqual([{ id: 2, type: 'tick' }])
+  })
+
+  it('refuses to lose a released message', () => {
+    expect(() => evolve([released], parseSchemas([]))).toThrow(
+      /^tick.avsc is gone, but schema 1 of it is released: records with it may exist/,
+    )
+    expect(() => evolve([released, next], parseSchemas([]))).toThrow(/schema 1 of it is released/)
+  })
+
+  it('marks everything as released when asked', () => {
+    expect(evolve([released], tickWithText, { release: true })).toEqual([released, { ...next, released: true }])
+  })
+})
+
+describe('the command', () => {
+  let folder: string
+  let paths: Paths
+  let printed: string[]
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-schemas-'))
+    paths = { schemas: folder, lock: join(folder, 'lock.json'), messages: join(folder, 'messages.ts') }
+    printed = []
+    write(message([text]))
+  })
+
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  it('writes both files, and nothing when it runs again', () => {
+    expect(run()).toBe(0)
+    expect(printed).toEqual([expect.stringMatching(/^wrote .*messages.ts$/), expect.stringMatching(/^wrote .*lock.json$/)])
+    expect(readFileSync(paths.messages, 'utf8')).toContain('export type Tick = {')
+    expect(lock()).toMatchObject([{ id: 1, type: 'tick', released: false }])
+    printed = []
+    expect(run()).toBe(0)
+    expect(printed).toEqual([])
+  })
+
+  it('finds no drift right after it wrote', () => {
+    run()
+    expect(run('--check')).toBe(0)
+  })
+
+  it('names the first file that drifted, and writes nothing', () => {
+    expect(run('--check')).toBe(1)
+    expect(printed).toEqual([expect.stringMatching(/messages.ts does not match schemas\/\*.avsc. Run `node schemas\/generate.ts`/)])
+    run()
+    const before = readFileSync(paths.lock, 'utf8')
+    writeFileSync(paths.lock, before.replace('text', 'words'))
+    printed = []
+    expect(run('--check')).toBe(1)
+    expect(printed).toEqual([expect.stringMatching(/lock.json does not match/)])
+    expect(readFileSync(paths.lock, 'utf8')).not.toBe(before)
+  })
+
+  it('releases', () => {
+    expect(run('--release')).toBe(0)
+    expect(lock()).toMatchObject([{ id: 1, type: 'tick', released: true }])
+    expect(run('--check')).toBe(0)
+  })
+
+  it('refuses a change that released records do not survive, and writes nothing', () => {
+    run('--release')
+    const before = readFileSync(paths.lock, 'utf8')
+    write(message([{ ...text, name: 'words' }]))
+    printed = []
+    expect(run()).toBe(1)
+    expect(printed).toContain('tick: version 2 cannot read records of version 1: no matching field for default-less weir.Tick.words')
+    expect(readFileSync(paths.lock, 'utf8')).toBe(before)
+  })
+
+  it('reads shared types from their folder', () => {
+    mkdirSync(join(folder, 'types'))
+    write(file('types/kind.avsc', kind))
+    write(message([{ ...text, type: 'weir.Kind' }]))
+    expect(run()).toBe(0)
+    expect(readFileSync(paths.messages, 'utf8')).toContain('  text: Kind\n')
+  })
+
+  it('refuses an option that it does not have', () => {
+    expect(run('--chekc')).toBe(1)
+    expect(printed).toEqual(['--chekc is no option. Use --check, --release, or none.'])
+  })
+
+  function run(...flags: string[]): number {
+    return generate(paths, flags, (line) => printed.push(line))
+  }
+
+  function lock(): LockEntry[] {
+    return JSON.parse(readFileSync(paths.lock, 'utf8'))
+  }
+
+  function write({ path, text: content }: SourceFile): void {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+})
+
+function file(path: string, schema: unknown): SourceFile {
+  return { path, text: JSON.stringify(schema) }
+}
+
+function message(fields: object[]): SourceFile {
+  return file('tick.avsc', record('Tick', fields))
+}
+
+function record(name: string, fields: object[]): object {
+  return { type: 'record', name, fields }
+}
+
+function twoRecords(): SourceFile[] {
+  return [file('types/usage.avsc', usage), file('types/tick2.avsc', record('Tick2', [text]))]
+}
