@@ -22,12 +22,20 @@ export const limits = {
   userMessageBytesMax: 1 * MiB,
   /** Bytes of a conversation's id. */
   conversationIdBytesMax: 256,
+  /** Bytes of a client's message id: a conversation carries the recent ones along. */
+  messageIdBytesMax: 256,
   /** Calls of one response; more make the response unusable. */
   responseCallsMax: 256,
   /** Bytes of one call's argument text. */
   argumentBytesMax: 1 * MiB,
   /** Nesting of one call's arguments. */
   argumentDepthMax: 100,
+  /** Bytes and nesting of one tool's schema, and how many compiled ones a process keeps. */
+  schemaBytesMax: 256 * KiB,
+  schemaDepthMax: 128,
+  compiledSchemasMax: 256,
+  /** UTF-16 units of a text that is matched against a pattern of a schema: many patterns take the square of that in steps. */
+  patternTextMax: 16 * KiB,
   /** Bytes of parts that are kept for one round over all its attempts; more cut the attempt that brought them. */
   roundPartsBytesMax: 6 * MiB,
   /** Attempts of one round whatever an agent says. */
@@ -39,12 +47,37 @@ export const limits = {
   /** How long a part of a stream may be held back so that several go in one record. */
   partHoldMs: 20,
   partEventsMax: 256,
+  /** Bytes of a part's events from which it is written without waiting for more. */
+  partBytesMax: 64 * KiB,
+  /** Bytes of a provider's body that may come without completing one event of its stream. */
+  streamEventBytesMax: 8 * MiB,
+  /** The wait before another attempt where the provider names none: the first, doubled by each failure, and the longest. */
+  retryBackoffMs: 1 * second,
+  retryBackoffMsMax: 30 * second,
   /** Bytes of one call's result; the rest is cut with a note. */
   resultBytesMax: 256 * KiB,
   /** Bytes of all results of a round together. */
   roundResultsBytesMax: 4 * MiB,
+  /** What the loop-detector keeps of a turn: streaks of one rule, and results that it has seen; the ones that it met longest ago go first. */
+  loopStreaksMax: 64,
+  loopSeenMax: 512,
+  /** Characters of a result or an error in which volatile parts are masked; the rest is compared as it is. */
+  loopMaskedCharsMax: 32_768,
+  /** Strings of a call's arguments that are looked for in its error, and the longest of them. */
+  loopEchoesMax: 16,
+  loopEchoCharsMax: 256,
+  /** Bytes of arguments, of a result and of an error where an intervention quotes them. */
+  interventionQuoteBytesMax: 256,
+  /** Calls that an intervention quotes, and those that it refers to as evidence. */
+  interventionCallsMax: 3,
+  interventionEvidenceMax: 16,
+  /** How long the loop-detector keeps a turn that has expired and of which it heard no end. */
+  turnLingerMs: 1 * minute,
   /** Bytes of a short reason. */
   reasonBytesMax: 512,
+  /** The most that an agent may set for startWithinMs and graceMs: a cancelled turn may have to be waited for so long. */
+  startWithinMsMax: 10 * minute,
+  graceMsMax: 10 * minute,
   /** Longest time a tool may declare. */
   toolTimeoutMsMax: 60 * minute,
   /** Tools that one executor process runs at once. */

@@ -49,7 +49,7 @@ export const settingTable: Record<SettingKey, Setting> = {
     description: 'partitions of every topic; cannot change once the topics exist',
     unit: 'partitions',
     secret: false,
-    schema: { type: 'integer', minimum: 1, maximum: 1_000, default: 4 },
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 4 },
   },
   synchronous: {
     variable: 'WEIR_SYNCHRONOUS',

@@ -1,0 +1,225 @@
+// The embedded bus: one process, one SQLite file, no broker. It keeps every promise of port.ts; test/shared/bus/contract.ts holds it to them.
+//
+//   append ──┐                                        ┌──▶ append's promise, acknowledged()
+//            ├─▶ queue (writer.ts) ─▶ one transaction ┼──▶ followers, waiting get (changes.ts, reading.ts)
+//   steps ───┘                        (log.ts)        └──▶ next batches of readers (subscriptions.ts) ─▶ steps
+//
+// All that is asked for in one turn of the event loop is written in one transaction, at its end. Where it is kinder than Kafka: a transaction holds the
+// outputs and the commit of a step, so nothing is repeated after a crash; a group has one owner, for as long as the process lives; nobody else writes.
+
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+import type { Clock } from '../../clock.ts'
+import { WeirError } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import type { Bus, Commit, Offset } from '../port.ts'
+import { createChanges } from './changes.ts'
+import type { FileLock } from './lock.ts'
+import { lockFile } from './lock.ts'
+import type { Log } from './log.ts'
+import { openLog } from './log.ts'
+import { createReading } from './reading.ts'
+import { startRetention } from './retention.ts'
+import type { Synchronous } from './schema.ts'
+import { checkBeforeWriting, makeFolder } from './schema.ts'
+import { createSubscriptions } from './subscriptions.ts'
+import { watchLog } from './watch.ts'
+import { createWriter } from './writer.ts'
+
+const queueBytesMaxDefault = 256 * 1024 * 1024
+const writeTriesMaxDefault = 5
+
+export type EmbeddedBusOptions = {
+  /** The SQLite file; its folder is made. `:memory:`: nothing is kept. */
+  file: string
+  clock: Clock
+  /** What a power failure may cost: see Synchronous. Default `normal`. */
+  synchronous?: Synchronous | undefined
+  /** Reads beside the process that writes, or a file that nobody writes. Needs no lock; appending and subscribing are refused. */
+  readOnly?: boolean | undefined
+  /** Bytes of one value. Default limits.recordBytesMax, 8 MiB. */
+  recordBytesMax?: number | undefined
+  /** Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default 256 MiB. */
+  queueBytesMax?: number | undefined
+  /** How often the write of a step is tried, 200 ms, 400 ms, 800 ms ... apart, before its subscription fails. Default 5: about 3 seconds. */
+  writeTriesMax?: number | undefined
+  /** The lowest offset that a group with this commit reads again after a restart; retention leaves it alone. Default: the commit's offset. */
+  keepFrom?: ((commit: Commit) => Offset) | undefined
+  /** What goes wrong where no caller hears of it. pino fits. */
+  log?: { warn(fields: object, message: string): void; error(fields: object, message: string): void } | undefined
+  /** For tests of a full disk: the file's limit in pages of 4096 bytes. */
+  onLog?: ((log: Pick<Log, 'limitPages'>) => void) | undefined
+}
+
+/**
+ * Opens the bus; a new file is made. Errors: `bus.locked` (another process or bus writes this file), `bus.not-a-database`, `bus.newer-version`,
+ * `bus.unwritable`, `bus.full`; each names the file and says what to do.
+ */
+export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus> {
+  if (options.readOnly === true) return openReader(options)
+  const { clock } = options
+  const { log, lock } = openLocked(options)
+  options.onLog?.(log)
+
+  let life: 'open' | 'closing' | 'closed' = 'open'
+  let closing: Promise<void> | undefined
+  let isTickDue = false
+  const keepFrom = options.keepFrom ?? ((commit) => commit.offset)
+  const changes = createChanges()
+  const writer = createWriter({
+    log,
+    clock,
+    recordBytesMax: options.recordBytesMax ?? limits.recordBytesMax,
+    queueBytesMax: options.queueBytesMax ?? queueBytesMaxDefault,
+    triesMax: options.writeTriesMax ?? writeTriesMaxDefault,
+    wake,
+    grown(partition) {
+      changes.changed(partition)
+      subscriptions.grown(partition)
+    },
+    retrying: (error, waitMs) => options.log?.warn({ err: error, waitMs }, 'writing the log failed; it is tried again'),
+  })
+  const subscriptions = createSubscriptions({
+    log,
+    writer,
+    wake,
+    keepFrom,
+    assertOpen: () => assertOpen('open'),
+    failed: ({ group, topic }, error) =>
+      options.log?.error({ err: error, group, topic }, 'a subscription failed; nothing more is read for it'),
+  })
+  const retention = startRetention({
+    log,
+    clock,
+    subscriptions,
+    keepFrom,
+    failed: (error) => options.log?.warn({ err: error }, 'deleting old records failed; it is tried again in an hour'),
+  })
+
+  function wake(): void {
+    if (isTickDue) return
+    isTickDue = true
+    setImmediate(tick)
+  }
+
+  function tick(): void {
+    isTickDue = false
+    writer.flush()
+    subscriptions.pump()
+  }
+
+  /** While the bus closes, readers that close may still append: `closing` is open enough for them. */
+  function assertOpen(least: 'open' | 'closing'): void {
+    if (life === 'closed' || (life === 'closing' && least === 'open')) throw closed(log.file)
+  }
+
+  async function close(): Promise<void> {
+    life = 'closing'
+    await retention.stop()
+    const readersClosed = await subscriptions.closeAll().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    )
+    await writer.drained()
+    life = 'closed'
+    changes.allChanged()
+    try {
+      log.close()
+    } finally {
+      lock?.release()
+    }
+    if (readersClosed !== undefined) throw readersClosed.error
+  }
+
+  return {
+    clock,
+    provesFormerOwnersDead: true,
+    recordBytesMax: options.recordBytesMax ?? limits.recordBytesMax,
+    ...createReading({ log, clock, changes, assertOpen: () => assertOpen('closing') }),
+
+    async ensureTopics(topics) {
+      assertOpen('open')
+      log.ensureTopics(topics)
+    },
+
+    async append(records) {
+      assertOpen('closing')
+      return writer.append(records)
+    },
+
+    async subscribe(subscribeOptions) {
+      assertOpen('open')
+      return subscriptions.subscribe(subscribeOptions)
+    },
+
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+/** The lock comes first, and nothing of a file that is not ours is changed before it is known to be ours. */
+function openLocked({ file, clock, synchronous = 'normal' }: EmbeddedBusOptions): { log: Log; lock: FileLock | undefined } {
+  if (file === ':memory:') return { log: openLog({ file, clock, readOnly: false, synchronous }), lock: undefined }
+  makeFolder(file)
+  const real = realFile(file)
+  checkBeforeWriting(real)
+  const lock = lockFile(real)
+  try {
+    return { log: openLog({ file: real, clock, readOnly: false, synchronous }), lock }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** One name for one file, whatever links lead to it: the lock goes by the name. */
+function realFile(file: string): string {
+  return existsSync(file) ? realpathSync(file) : join(realpathSync(dirname(file)), basename(file))
+}
+
+async function openReader({ file, clock, recordBytesMax, log: logger }: EmbeddedBusOptions): Promise<Bus> {
+  const log = openLog({ file: existsSync(file) ? realpathSync(file) : file, clock, readOnly: true })
+  let isClosed = false
+  const changes = createChanges()
+  const failed = (error: unknown): void => logger?.warn({ err: error }, 'looking for new records failed')
+  const stopWatching = watchLog({ log, clock, changed: changes.allChanged, failed })
+
+  function assertOpen(): void {
+    if (isClosed) throw closed(file)
+  }
+
+  function refuse(what: string): never {
+    assertOpen()
+    throw new WeirError(
+      'bus.unwritable',
+      `${file} is open read-only, and ${what} needs to write: open it without readOnly, where no other process does`,
+    )
+  }
+
+  return {
+    clock,
+    provesFormerOwnersDead: false,
+    recordBytesMax: recordBytesMax ?? limits.recordBytesMax,
+    ...createReading({ log, clock, changes, assertOpen }),
+    async ensureTopics(topics) {
+      assertOpen()
+      log.ensureTopics(topics)
+    },
+    append: async () => refuse('append'),
+    subscribe: async () => refuse('subscribe'),
+    async close() {
+      if (isClosed) return
+      isClosed = true
+      stopWatching()
+      changes.allChanged()
+      log.close()
+    },
+  }
+}
+
+function closed(file: string): WeirError {
+  return new WeirError('bus.closed', `the bus on ${file} is closed: open it again`)
+}

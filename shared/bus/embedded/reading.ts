@@ -1,0 +1,97 @@
+// The reading half of the embedded bus: the same for the writing process and for a reader beside it. It waits by being woken (changes.ts), never by
+// looking again and again.
+
+import type { Clock, Milliseconds } from '../../clock.ts'
+import type { Bus, StoredRecord } from '../port.ts'
+import type { Changes } from './changes.ts'
+import type { Log, PartitionName } from './log.ts'
+
+/** A batch ends at whichever comes first; one record is always in it. */
+export const batchRecordsMax = 512
+export const batchBytesMax = 4 * 1024 * 1024
+
+export type Reading = Pick<Bus, 'ends' | 'read' | 'follow' | 'list' | 'get'>
+
+/** `assertOpen` throws `bus.closed` once the bus is closed; who closes it wakes all waiters afterwards, so that they see it. */
+export function createReading({
+  log,
+  clock,
+  changes,
+  assertOpen,
+}: {
+  log: Log
+  clock: Clock
+  changes: Changes
+  assertOpen: () => void
+}): Reading {
+  return {
+    async ends(topic) {
+      assertOpen()
+      return log.ends(topic)
+    },
+
+    async read(range) {
+      assertOpen()
+      return log.read(range)
+    },
+
+    async *follow({ topic, partition, from, signal }) {
+      for (let next = from; !signal.aborted; ) {
+        assertOpen()
+        const batch = log.read({ topic, partition, from: next, limit: batchRecordsMax, bytesMax: batchBytesMax })
+        const last = batch.at(-1)
+        if (last === undefined) {
+          await changeOf({ topic, partition }, signal)
+        } else {
+          yield batch
+          next = last.offset + 1
+          await othersTurn() // a long log must not keep everything else from running
+        }
+      }
+    },
+
+    async list(table) {
+      assertOpen()
+      return log.newestWithPrefix(table)
+    },
+
+    async get({ waitMs, ...table }) {
+      const deadline = clock.monotonic() + waitMs
+      for (;;) {
+        assertOpen()
+        const found: StoredRecord | undefined = log.newest(table)
+        const left = deadline - clock.monotonic()
+        if (found !== undefined || left <= 0) return found
+        await changeWithin(table, left)
+      }
+    },
+  }
+
+  function changeOf(partition: PartitionName, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const stopWaiting = changes.once(partition, done)
+      signal.addEventListener('abort', done, { once: true })
+      function done(): void {
+        stopWaiting()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+    })
+  }
+
+  function changeWithin(partition: PartitionName, ms: Milliseconds): Promise<void> {
+    return new Promise((resolve) => {
+      const stopWaiting = changes.once(partition, done)
+      const stopTimer = clock.after(ms, done)
+      function done(): void {
+        stopWaiting()
+        stopTimer()
+        resolve()
+      }
+    })
+  }
+}
+
+function othersTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,72 @@
+// When retention looks, and what it must leave alone; trim.ts does the deleting. Once a minute after the start, then every hour, a stretch at a time.
+// Records of a log go when they are older than its retentionMs, but never one that a group may still have to fold: a group that reads in this process,
+// or one whose last commit is not older than retentionMs, counted from the newest record in the file (so a long stop of everything loses nothing).
+// A table loses what newer records under the same key replaced, and tombstones, once they are older than its retentionMs or a day.
+
+import type { Clock, Milliseconds } from '../../clock.ts'
+import type { Commit, Offset, TopicSpec } from '../port.ts'
+import type { Log, PartitionName } from './log.ts'
+import type { Subscriptions } from './subscriptions.ts'
+
+const firstAfterMs = 60_000
+const everyMs = 3_600_000
+/** A reader of a table that is behind by more than this may miss that a key was deleted; Kafka's delete.retention.ms has the same value. */
+const tableReplacedKeptMs = 24 * 3_600_000
+
+export type RetentionOptions = {
+  log: Log
+  clock: Clock
+  subscriptions: Pick<Subscriptions, 'neededFrom'>
+  keepFrom: (commit: Commit) => Offset
+  /** Deleting failed; it is tried again in an hour. */
+  failed: (error: unknown) => void
+}
+
+/** Begins to look after retention. `stop`: resolves when it no longer touches the log. */
+export function startRetention({ log, clock, subscriptions, keepFrom, failed }: RetentionOptions): { stop(): Promise<void> } {
+  let stopped = false
+  let running: Promise<void> = Promise.resolve()
+  let cancelNext = clock.after(firstAfterMs, look)
+
+  function look(): void {
+    cancelNext = clock.after(everyMs, look)
+    running = running.then(trimAll).catch(failed)
+  }
+
+  async function trimAll(): Promise<void> {
+    for (const topic of log.topics()) {
+      const maxAgeMs = topic.retentionMs ?? (topic.kind === 'table' ? tableReplacedKeptMs : undefined)
+      if (maxAgeMs === undefined) continue
+      for (const { partition, begin } of log.ends(topic.name)) {
+        let from: Offset | undefined = topic.kind === 'log' ? begin : 0
+        while (from !== undefined && !stopped) {
+          from = trimOnce(topic, { partition, from, maxAgeMs })
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+      }
+    }
+  }
+
+  function trimOnce(
+    { name }: TopicSpec,
+    { partition, from, maxAgeMs }: { partition: number; from: Offset; maxAgeMs: Milliseconds },
+  ): Offset | undefined {
+    const place = { topic: name, partition }
+    const now = Math.max(log.timeNewest, clock.now())
+    return log.trim({ ...place, from, keepFrom: neededFrom(place, maxAgeMs), olderThan: now - maxAgeMs })
+  }
+
+  function neededFrom(place: PartitionName, maxAgeMs: Milliseconds): Offset {
+    const { offset, groups } = subscriptions.neededFrom(place)
+    const alive = log.commitsOf(place).filter(({ group, time }) => !groups.has(group) && time >= log.timeNewest - maxAgeMs)
+    return Math.min(offset, ...alive.map(keepFrom))
+  }
+
+  return {
+    async stop() {
+      stopped = true
+      cancelNext()
+      await running
+    },
+  }
+}

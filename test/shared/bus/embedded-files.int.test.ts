@@ -1,0 +1,422 @@
+// What the embedded bus does with files: who may write, what a killed process leaves behind, what is refused, who may read beside the writer.
+
+import type { ChildProcessByStdio } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+
+import type { EmbeddedBusOptions } from '../../../shared/bus/embedded/bus.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import type { Bus } from '../../../shared/bus/port.ts'
+import type { Clock } from '../../../shared/clock.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { collect, readAll, record } from './contract-world.ts'
+import { handClock } from './hand-clock.ts'
+import { textOf, until } from './recording-readers.ts'
+
+type Writer = { process: ChildProcessByStdio<null, Readable, null>; said: string[]; kill(): Promise<void> }
+
+const root = join(import.meta.dirname, '../../..')
+
+/** A reader's timers of a second and more never fire, so only the operating system wakes it. */
+const withoutRegularLooks: Clock = {
+  ...systemClock,
+  after: (delayMs, fire) => (delayMs < 1000 ? systemClock.after(delayMs, fire) : () => {}),
+}
+const writingProcess = fileURLToPath(new URL('./writing-process.ts', import.meta.url))
+
+let folder: string
+let file: string
+let opened: Bus[]
+let writers: Writer[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-bus-files-'))
+  file = join(folder, 'weir.sqlite')
+  opened = []
+  writers = []
+})
+
+afterEach(async () => {
+  for (const bus of opened) await bus.close()
+  for (const writer of writers) await writer.kill()
+  rmSync(folder, { recursive: true })
+})
+
+async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<Bus> {
+  const bus = await openEmbeddedBus({ file, clock: systemClock, synchronous: 'off', ...options })
+  opened.push(bus)
+  return bus
+}
+
+/** Starts a process that writes the log (writing-process.ts), and waits until it has it open. */
+async function startWriter({ calls }: { calls: number }): Promise<Writer> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', writingProcess, file, `${calls}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const writer: Writer = {
+    process: child,
+    said: [],
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await once(child, 'close')
+    },
+  }
+  writers.push(writer)
+  let rest = ''
+  child.stdout.on('data', (text: Buffer) => {
+    const lines = (rest + text.toString()).split('\n')
+    rest = lines.pop() ?? ''
+    writer.said.push(...lines)
+  })
+  await until('the writing process has the log open', () => writer.said.includes('open') || child.exitCode !== null)
+  return writer
+}
+
+describe('one writing process', () => {
+  test('refuses a second process, names the first one, and lets the next in at once when it was killed', async () => {
+    const writer = await startWriter({ calls: 0 })
+    await expect(open()).rejects.toMatchObject({ code: 'bus.locked', retryable: false })
+    await expect(open()).rejects.toThrow(`process ${writer.process.pid}`)
+    await writer.kill()
+    expect((await (await open()).ends('inbox')).length).toBe(2)
+  })
+
+  test('refuses a second bus in the same process, also through a link, until the first is closed', async () => {
+    const first = await open()
+    const link = join(folder, 'link.sqlite')
+    symlinkSync(file, link)
+    await expect(open()).rejects.toThrow(`this process (${process.pid})`)
+    await expect(open({ file: link })).rejects.toMatchObject({ code: 'bus.locked' })
+    await first.close()
+    expect((await open({ file: link })).provesFormerOwnersDead).toBe(true)
+  })
+
+  test('keeps its lock when an attempt of the same process was refused', async () => {
+    await open()
+    await expect(open()).rejects.toMatchObject({ code: 'bus.locked' })
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', writingProcess, file, '0'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let said = ''
+    child.stderr.on('data', (text: Buffer) => {
+      said += text.toString()
+    })
+    const [exitCode] = await once(child, 'close')
+    expect(exitCode).toBe(1)
+    expect(said).toContain('bus.locked')
+  })
+
+  test('leaves one file behind when it is closed', async () => {
+    const bus = await open()
+    await bus.ensureTopics([{ name: 'inbox', kind: 'log', partitions: 1 }])
+    await bus.append([record('inbox', 'a')])
+    await bus.close()
+    expect([`${file}-wal`, `${file}-shm`].filter((each) => existsSync(each))).toEqual([])
+  })
+})
+
+describe('a killed process', () => {
+  /** What must be so after any end of a writing process. Answers the calls that are in the log. */
+  async function expectWhole(bus: Bus): Promise<Map<string, number>> {
+    const calls = new Map<string, number>()
+    for (const partition of [0, 1]) {
+      const [inbox, copy] = [await readAll(bus, 'inbox', partition), await readAll(bus, 'copy', partition)]
+      for (const records of [inbox, copy]) expect(records.map(({ offset }) => offset)).toEqual(records.map((_, n) => n))
+      for (const { key } of inbox) calls.set(key, (calls.get(key) ?? 0) + 1)
+      // Outputs and commit are one transaction: what is committed is copied, once.
+      const bundle = await commitOf(bus, partition)
+      expect(copy.map(({ id }) => id)).toEqual(inbox.slice(0, bundle).map(({ offset }) => `copier/${partition}/${offset}/0`))
+    }
+    expect([...calls.values()].every((records) => records === 10)).toBe(true) // each call is one transaction
+    return calls
+  }
+
+  async function commitOf(bus: Bus, partition: number): Promise<number> {
+    const { promise, resolve } = Promise.withResolvers<number>()
+    const subscription = await bus.subscribe({
+      group: 'copier',
+      topic: 'inbox',
+      async assign({ ends, committed }) {
+        if (ends.partition === partition) resolve(committed?.offset ?? 0)
+        return { position: ends.end, read: async () => ({ outputs: [], commit: undefined }), acknowledged() {}, close: async () => {} }
+      },
+    })
+    await subscription.close()
+    return promise
+  }
+
+  test('loses nothing that was acknowledged, and leaves no half of a transaction, also with synchronous off', async () => {
+    const acknowledged: string[] = []
+    for (const atLeast of [1, 40, 150]) {
+      const writer = await startWriter({ calls: 1_000_000 })
+      await until('it has written for a while', () => writer.said.length > atLeast)
+      await writer.kill()
+      acknowledged.push(...writer.said.filter((line) => line !== 'open').map((call) => `${writer.process.pid} ${call}`))
+      const bus = await open()
+      const calls = await expectWhole(bus)
+      expect(acknowledged.filter((call) => !calls.has(call))).toEqual([])
+      await bus.close()
+    }
+  })
+
+  test('leaves whole transactions when its last write was cut anywhere', async () => {
+    const writer = await startWriter({ calls: 30 })
+    await until('it is done', () => writer.said.includes('done'))
+    await writer.kill()
+    const bytes = statSync(`${file}-wal`).size
+    const cut = { file: join(folder, 'cut.sqlite') }
+    let fewest = 30
+    for (const part of [0.5, 0.75, 0.9, 0.99, 0.999, 1]) {
+      copyFileSync(file, cut.file)
+      copyFileSync(`${file}-wal`, `${cut.file}-wal`)
+      truncateSync(`${cut.file}-wal`, Math.floor(bytes * part))
+      const bus = await open(cut)
+      const calls = await expectWhole(bus)
+      fewest = Math.min(fewest, calls.size)
+      if (part === 1) expect(calls.size).toBe(30)
+      await bus.close()
+    }
+    expect(fewest).toBeLessThan(30)
+  })
+})
+
+describe('a file that is something else', () => {
+  test.each([
+    ['a text', () => writeFileSync(file, 'This is a diary. '.repeat(500))],
+    ['a database of another program', () => foreignDatabase("CREATE TABLE photos (name TEXT); INSERT INTO photos VALUES ('sea')")],
+    ['a database of another program that says so', () => foreignDatabase('CREATE TABLE t (x); PRAGMA application_id = 7')],
+  ])('is refused and left as it is: %s', async (_, make) => {
+    make()
+    const before = readFileSync(file)
+    for (const readOnly of [false, true]) {
+      await expect(open({ readOnly })).rejects.toMatchObject({ code: 'bus.not-a-database', retryable: false })
+      await expect(open({ readOnly })).rejects.toThrow(file)
+    }
+    expect(readFileSync(file)).toEqual(before)
+    expect(existsSync(`${file}-lock`)).toBe(false)
+  })
+
+  test('is refused with a way to rescue it when it is a damaged log', async () => {
+    const bus = await open()
+    await bus.ensureTopics([{ name: 'inbox', kind: 'log', partitions: 1 }])
+    await bus.close()
+    const bytes = readFileSync(file)
+    writeFileSync(file, bytes.fill(0xaa, 100))
+    await expect(open()).rejects.toMatchObject({ code: 'bus.not-a-database' })
+    await expect(open()).rejects.toThrow('.recover')
+  })
+
+  test('is refused when a newer Weir wrote it', async () => {
+    await (await open()).close()
+    const bytes = readFileSync(file)
+    bytes.writeUInt32BE(2, 60) // user_version, in the header of every SQLite file
+    writeFileSync(file, bytes)
+    await expect(open()).rejects.toMatchObject({ code: 'bus.newer-version' })
+    await expect(open({ readOnly: true })).rejects.toThrow(/format 2, and this Weir knows formats up to 1/)
+  })
+
+  test('may be new or empty, in a folder that is not there yet', async () => {
+    writeFileSync(file, '')
+    expect((await open()).recordBytesMax).toBeGreaterThan(0)
+    expect((await open({ file: join(folder, 'a/b/weir.sqlite') })).recordBytesMax).toBeGreaterThan(0)
+  })
+
+  test('cannot be read where there is none', async () => {
+    await expect(open({ readOnly: true })).rejects.toMatchObject({ code: 'bus.not-a-database' })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  function foreignDatabase(sql: string): void {
+    runSql(file, sql)
+  }
+})
+
+describe('a folder without rights', () => {
+  test('is refused with the folder in the message', async () => {
+    writeFileSync(join(folder, 'a-file'), '')
+    await expect(open({ file: join(folder, 'a-file/weir.sqlite') })).rejects.toMatchObject({ code: 'bus.unwritable' })
+    await expect(open({ file: join(folder, 'a-file/weir.sqlite') })).rejects.toThrow('a-file')
+  })
+
+  test('can be read when the log in it was closed, but not written', async () => {
+    const closedFolder = join(folder, 'closed')
+    mkdirSync(closedFolder)
+    const bundle = { file: join(closedFolder, 'weir.sqlite') }
+    const bus = await open(bundle)
+    await bus.ensureTopics([{ name: 'inbox', kind: 'log', partitions: 1 }])
+    await bus.append([record('inbox', 'a')])
+    await bus.close()
+    chmodSync(folder, 0o755)
+    chmodSync(closedFolder, 0o555)
+    chmodSync(bundle.file, 0o444)
+    await withoutRootRights(async () => {
+      await expect(open(bundle)).rejects.toMatchObject({ code: 'bus.unwritable' })
+      const reader = await open({ ...bundle, readOnly: true })
+      expect((await readAll(reader, 'inbox')).map(textOf)).toEqual(['a'])
+      await reader.close()
+    })
+    chmodSync(closedFolder, 0o755)
+  })
+
+  /** Root may write anywhere, so the test is somebody else for a moment. */
+  async function withoutRootRights(work: () => Promise<void>): Promise<void> {
+    const isRoot = process.geteuid?.() === 0
+    if (isRoot) process.seteuid?.(65534)
+    try {
+      await work()
+    } finally {
+      if (isRoot) process.seteuid?.(0)
+    }
+  }
+})
+
+describe('a reader beside the writer', () => {
+  test('reads all along, and outlives it', async () => {
+    const writer = await startWriter({ calls: 20 })
+    const reader = await open({ readOnly: true })
+    const stop = new AbortController()
+    const seen: string[] = []
+    const following = collect(reader.follow({ topic: 'copy', partition: 1, from: 0, signal: stop.signal }), seen)
+    await until('it has seen all', () => seen.length === 100)
+    await until('the writer is done', () => writer.said.includes('done'))
+    expect((await reader.ends('inbox')).map(({ end }) => end)).toEqual([100, 100])
+    await writer.kill()
+    expect(await readAll(reader, 'inbox', 1)).toHaveLength(100)
+    const next = await startWriter({ calls: 1 })
+    await until('it has seen what the next writer wrote', () => seen.length === 105)
+    stop.abort()
+    await following
+    await next.kill()
+  })
+
+  test('is woken by the writes of the other process', async () => {
+    const writer = await startWriter({ calls: 1_000_000 })
+    const reader = await open({ readOnly: true, clock: withoutRegularLooks })
+    const from = (await reader.ends('copy'))[1]?.end ?? 0
+    const stop = new AbortController()
+    const seen: string[] = []
+    const following = collect(reader.follow({ topic: 'copy', partition: 1, from, signal: stop.signal }), seen)
+    await until('it has seen more than there was', () => seen.length > 100)
+    await writer.kill()
+    stop.abort()
+    await following
+  })
+
+  test('opens what a killed process left', async () => {
+    const writer = await startWriter({ calls: 3 })
+    await until('it is done', () => writer.said.includes('done'))
+    await writer.kill()
+    const reader = await open({ readOnly: true })
+    expect(await readAll(reader, 'inbox', 0)).toHaveLength(15)
+  })
+
+  test('waits for a value that the writer of the same process sets', async () => {
+    const writer = await open()
+    await writer.ensureTopics([{ name: 'policies', kind: 'table', partitions: 1 }])
+    const reader = await open({ readOnly: true })
+    const getting = reader.get({ topic: 'policies', partition: 0, key: 'k', waitMs: 20_000 })
+    await writer.append([record('policies', 'set', { key: 'k' })])
+    const found = await getting
+    expect(found === undefined ? undefined : textOf(found)).toBe('set')
+    expect((await reader.list({ topic: 'policies', partition: 0, prefix: '' })).map(textOf)).toEqual(['set'])
+  })
+
+  test('sees topics that came after it was opened', async () => {
+    const writer = await open()
+    const reader = await open({ readOnly: true })
+    await writer.ensureTopics([{ name: 'late', kind: 'log', partitions: 1 }])
+    await writer.append([record('late', 'a')])
+    expect((await readAll(reader, 'late')).map(textOf)).toEqual(['a'])
+  })
+
+  test('writes nothing', async () => {
+    const writer = await open()
+    const spec = { name: 'inbox', kind: 'log', partitions: 1 } as const
+    await writer.ensureTopics([spec])
+    const reader = await open({ readOnly: true })
+    const refused = { code: 'bus.unwritable', retryable: false }
+    const assign = () => Promise.reject(new Error('must not be called'))
+    await reader.ensureTopics([spec])
+    await expect(reader.ensureTopics([{ ...spec, name: 'other' }])).rejects.toMatchObject(refused)
+    await expect(reader.append([record('inbox', 'a')])).rejects.toMatchObject(refused)
+    await expect(reader.subscribe({ group: 'g', topic: 'inbox', assign })).rejects.toMatchObject(refused)
+    expect(reader.provesFormerOwnersDead).toBe(false)
+  })
+})
+
+describe('the file as a postmortem bundle', () => {
+  test('tells topics, records and commits by name to any SQLite tool', async () => {
+    const bus = await open({ clock: handClock(Date.parse('2026-01-02T03:04:05.678Z')) })
+    await bus.ensureTopics([
+      { name: 'weir.rounds-checked', kind: 'log', partitions: 2, retentionMs: 1000 },
+      { name: 'weir.history', kind: 'table', partitions: 1 },
+    ])
+    await bus.append([record('weir.rounds-checked', 'hello', { partition: 1 }), record('weir.history', 'hi', { key: 'k' })])
+    await bus.close()
+    expect(runSql(file, 'SELECT * FROM topics')).toEqual([
+      { name: 'weir.rounds-checked', kind: 'log', partitions: 2, retention_ms: 1000 },
+      { name: 'weir.history', kind: 'table', partitions: 1, retention_ms: null },
+    ])
+    expect(runSql(file, 'SELECT topic, partition, offset, at, key, id, bytes, CAST(value AS TEXT) AS text FROM records')).toEqual([
+      { topic: 'weir.history', partition: 0, offset: 0, at: '2026-01-02T03:04:05.678Z', key: 'k', id: null, bytes: 2, text: 'hi' },
+      {
+        topic: 'weir.rounds-checked',
+        partition: 1,
+        offset: 0,
+        at: '2026-01-02T03:04:05.678Z',
+        key: 'conversation',
+        id: null,
+        bytes: 5,
+        text: 'hello',
+      },
+    ])
+    expect(runSql(file, 'SELECT offset FROM "weir.rounds-checked/1"')).toEqual([{ offset: 0 }])
+    expect(runSql(file, 'PRAGMA application_id')).toEqual([{ application_id: 0x57656972 }])
+    expect(runSql(file, 'PRAGMA user_version')).toEqual([{ user_version: 1 }])
+  })
+
+  test('holds more partitions than one UNION ALL may have terms', async () => {
+    const bus = await open()
+    const names = Array.from({ length: 12 }, (_, n) => `topic-${n}`)
+    await bus.ensureTopics(names.map((name) => ({ name, kind: 'log', partitions: 64 })))
+    await bus.append(names.map((name) => record(name, name, { partition: 63 })))
+    await bus.close()
+    expect(runSql(file, 'SELECT count(*) AS n FROM records')).toEqual([{ n: 12 }])
+  })
+})
+
+/** Runs SQL on a file as a foreign program would. The tests themselves have no business with node:sqlite. */
+function runSql(database: string, sql: string): unknown {
+  const program = `
+    const { DatabaseSync } = require('node:sqlite')
+    const db = new DatabaseSync(process.argv[1])
+    const sql = process.argv[2]
+    if (/^(SELECT|PRAGMA)/.test(sql)) console.log(JSON.stringify(db.prepare(sql).all()))
+    else { db.exec(sql); console.log('null') }
+    db.close()`
+  return JSON.parse(
+    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', program, database, sql], {
+      cwd: root,
+      encoding: 'utf8',
+    }),
+  )
+}

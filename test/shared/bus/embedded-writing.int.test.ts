@@ -1,0 +1,388 @@
+// How the embedded bus writes and runs its readers, beyond what the contract asks of every bus: one transaction, failed writes, slow readers, retention.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+
+import type { EmbeddedBusOptions } from '../../../shared/bus/embedded/bus.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import type { Log } from '../../../shared/bus/embedded/log.ts'
+import type { Bus, TopicSpec } from '../../../shared/bus/port.ts'
+import { newName, readAll, record } from './contract-world.ts'
+import type { HandClock } from './hand-clock.ts'
+import { handClock } from './hand-clock.ts'
+import { commitBehind, subscribeRecording, textOf, until } from './recording-readers.ts'
+
+const hourMs = 3_600_000
+
+let folder: string
+let clock: HandClock
+let bus: Bus
+let log: Pick<Log, 'limitPages'>
+let warnings: string[]
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-bus-writing-'))
+  clock = handClock()
+  warnings = []
+  await open()
+})
+
+afterEach(async () => {
+  await bus.close()
+  rmSync(folder, { recursive: true })
+})
+
+async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<void> {
+  const say = (_: object, message: string) => warnings.push(message)
+  bus = await openEmbeddedBus({
+    file: join(folder, 'weir.sqlite'),
+    clock,
+    synchronous: 'off',
+    log: { warn: say, error: say },
+    onLog: (opened) => {
+      log = opened
+    },
+    ...options,
+  })
+}
+
+async function reopen(options: Partial<EmbeddedBusOptions> = {}): Promise<void> {
+  await bus.close()
+  await open(options)
+}
+
+async function topic(spec: Partial<TopicSpec> = {}): Promise<string> {
+  const name = newName(spec.kind ?? 'log')
+  await bus.ensureTopics([{ name, kind: 'log', partitions: 1, ...spec }])
+  return name
+}
+
+async function say(name: string, texts: string[], partition = 0): Promise<void> {
+  await bus.append(texts.map((text) => record(name, text, { partition })))
+}
+
+/** Several turns of the event loop: whatever was asked for has happened. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+describe('readers', () => {
+  test('a slow one does not stop the other partitions, nor other groups', async () => {
+    const inbox = await topic({ partitions: 3 })
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const slow = await subscribeRecording(bus, {
+      group: 'slow',
+      topic: inbox,
+      async step(batch, { ends }) {
+        if (ends.partition === 1) await released
+        return { outputs: [], commit: commitBehind(batch) }
+      },
+    })
+    const other = await subscribeRecording(bus, { group: 'other', topic: inbox })
+    for (const text of ['a', 'b', 'c']) for (const partition of [0, 1, 2]) await say(inbox, [text], partition)
+    await until('all that can be read is read', () => slow.records.length === 7 && other.records.length === 9)
+    expect([0, 1, 2].map((partition) => slow.partitions.get(partition)?.records.map(textOf))).toEqual([
+      ['a', 'b', 'c'],
+      ['a'],
+      ['a', 'b', 'c'],
+    ])
+    release()
+    await until('the slow one has caught up', () => slow.records.length === 9)
+  })
+
+  test('take turns: a partition with a long log does not keep a short one waiting for its end', async () => {
+    const inbox = await topic({ partitions: 2 })
+    await say(
+      inbox,
+      Array.from({ length: 20_000 }, (_, n) => `${n}`),
+      0,
+    )
+    await say(inbox, ['short'], 1)
+    const readBefore: number[] = []
+    const recording = await subscribeRecording(bus, {
+      group: 'g',
+      topic: inbox,
+      step(batch, { ends }) {
+        if (ends.partition === 1) readBefore.push(recording.partitions.get(0)?.records.length ?? 0)
+        return { outputs: [], commit: commitBehind(batch) }
+      },
+    })
+    await until('all is read', () => recording.records.length === 20_001)
+    expect(readBefore).toHaveLength(1)
+    expect(readBefore[0]).toBeLessThan(2000)
+  })
+
+  test('get batches that are bounded in records and in bytes, and always at least one record', async () => {
+    const inbox = await topic({ partitions: 2 })
+    await say(
+      inbox,
+      Array.from({ length: 1200 }, () => 'x'),
+      0,
+    )
+    for (let n = 0; n < 5; n += 1) await bus.append([{ topic: inbox, partition: 1, key: 'k', value: new Uint8Array(3 * 1024 * 1024) }])
+    const recording = await subscribeRecording(bus, { group: 'g', topic: inbox })
+    await until('all is read', () => recording.records.length === 1205)
+    const batches = (partition: number) =>
+      recording.partitions.get(partition)?.happenings.flatMap((each) => (each.what === 'read' ? [each.offsets.length] : []))
+    expect(batches(0)).toEqual([512, 512, 176])
+    expect(batches(1)).toEqual([2, 2, 1])
+  })
+
+  test('of one group exist once: a second subscription is refused until the first is closed', async () => {
+    const inbox = await topic()
+    const first = await subscribeRecording(bus, { group: 'g', topic: inbox })
+    await expect(subscribeRecording(bus, { group: 'g', topic: inbox })).rejects.toThrow(`group g reads ${inbox} in this process already`)
+    const elsewhere = await subscribeRecording(bus, { group: 'g', topic: await topic() })
+    await Promise.all([first.subscription.close(), elsewhere.subscription.close()])
+    await (await subscribeRecording(bus, { group: 'g', topic: inbox })).subscription.close()
+  })
+
+  test('that write what the bus cannot take fail their subscription, which can be seen in the log', async () => {
+    const [inbox, next] = [await topic(), await topic()]
+    const recording = await subscribeRecording(bus, {
+      group: 'g',
+      topic: inbox,
+      step: (batch) => ({ outputs: [record(next, 'a'), record(next, 'b', { partition: 7 })], commit: commitBehind(batch) }),
+    })
+    const failed = expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    await say(inbox, ['a'])
+    await failed
+    expect(await readAll(bus, next)).toEqual([])
+    expect(warnings).toEqual(['a subscription failed; nothing more is read for it'])
+  })
+})
+
+describe('a disk that is full', () => {
+  const big = (name: string, text: string) => ({ ...record(name, text), value: Buffer.alloc(20_000, text) })
+
+  test('rejects an append as retryable, and takes it when there is room again', async () => {
+    const inbox = await topic()
+    await bus.append([big(inbox, 'a')])
+    log.limitPages(1) // SQLite takes it as: no page more than there are
+    await expect(bus.append([big(inbox, 'b'), big(inbox, 'c')])).rejects.toMatchObject({ code: 'bus.full', retryable: true })
+    await expect(bus.append([big(inbox, 'b')])).rejects.toThrow(`no space left to write ${join(folder, 'weir.sqlite')}`)
+    expect(await bus.ends(inbox)).toEqual([{ partition: 0, begin: 0, end: 1 }])
+    log.limitPages(10_000)
+    expect((await bus.append([big(inbox, 'd')])).map(({ offset }) => offset)).toEqual([1])
+    expect((await readAll(bus, inbox)).map((each) => textOf(each)[0])).toEqual(['a', 'd'])
+  })
+
+  test('keeps a step and writes it once when there is room again; what was appended meanwhile comes after it', async () => {
+    const [inbox, next] = [await topic(), await topic()]
+    const recording = await subscribeRecording(bus, {
+      group: 'g',
+      topic: inbox,
+      step: (batch) => ({ outputs: batch.map((input) => big(next, textOf(input))), commit: commitBehind(batch) }),
+    })
+    await say(inbox, ['1'])
+    await until('the first is acknowledged', () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
+    await say(inbox, ['2'])
+    log.limitPages(1)
+    await settle()
+    expect(clock.waiting()).toContain(200)
+    const appending = bus.append([record(next, 'meanwhile')])
+    clock.advance(200)
+    expect(clock.waiting()).toContain(400)
+    expect(recording.partitions.get(0)?.happenings.at(-1)?.what).toBe('read')
+    log.limitPages(10_000)
+    clock.advance(400)
+    await appending
+    expect((await readAll(bus, next)).map((each) => textOf(each).slice(0, 9))).toEqual(['111111111', '222222222', 'meanwhile'])
+    expect(recording.values()).toEqual(['1', '2'])
+    expect(recording.partitions.get(0)?.happenings.at(-1)?.what).toBe('acknowledged')
+    await say(inbox, ['3'])
+    await until('it goes on', () => recording.records.length === 3)
+  })
+
+  test('fails the subscription when it stays full; the step is read again, and nothing is skipped or written twice', async () => {
+    const [inbox, next] = [await topic(), await topic()]
+    const options = {
+      group: 'g',
+      topic: inbox,
+      step: (batch: { value: Uint8Array | null }[]) => ({
+        outputs: batch.map((input) => big(next, textOf(input))),
+        commit: { offset: recording.records.length, metadata: '' },
+      }),
+    }
+    let recording = await subscribeRecording(bus, options)
+    const failed = expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.full' })
+    await say(inbox, ['1', '2'])
+    log.limitPages(1)
+    await settle()
+    const waits = [200, 400, 800, 1600].map((waitMs) => {
+      const isWaiting = clock.waiting().includes(waitMs)
+      clock.advance(waitMs)
+      return isWaiting
+    })
+    await failed
+    expect(waits).toEqual([true, true, true, true])
+    expect(recording.partitions.get(0)?.happenings.map(({ what }) => what)).toEqual(['assigned', 'read'])
+    await recording.subscription.close()
+    log.limitPages(10_000)
+    recording = await subscribeRecording(bus, options)
+    await until('it is read again', () => recording.records.length === 2)
+    await recording.subscription.close()
+    expect((await readAll(bus, next)).map((each) => textOf(each)[0])).toEqual(['1', '2'])
+  })
+
+  test('can be closed: what cannot be written is rejected', async () => {
+    const inbox = await topic()
+    log.limitPages(1)
+    const appending = expect(bus.append([big(inbox, 'a')])).rejects.toMatchObject({ code: 'bus.full' })
+    await bus.close()
+    await appending
+  })
+})
+
+describe('the queue', () => {
+  test('refuses more than its bytes, as retryable, until earlier appends are written', async () => {
+    await reopen({ queueBytesMax: 1000 })
+    const inbox = await topic()
+    const some = { ...record(inbox, ''), value: new Uint8Array(600) }
+    const first = bus.append([some])
+    await expect(bus.append([some])).rejects.toMatchObject({ code: 'bus.full', retryable: true })
+    await first
+    await bus.append([some])
+    await bus.append([{ ...some, value: new Uint8Array(5000) }]) // alone it may be longer
+    expect(await readAll(bus, inbox)).toHaveLength(3)
+  })
+
+  test('is written in order also when it takes several transactions', async () => {
+    const inbox = await topic()
+    const calls = Array.from({ length: 12 }, (_, call) => Array.from({ length: 1000 }, (_, n) => record(inbox, `${call * 1000 + n}`)))
+    await Promise.all(calls.map((records) => bus.append(records)))
+    expect((await readAll(bus, inbox)).map(textOf)).toEqual(calls.flat().map(textOf))
+  })
+})
+
+describe('time', () => {
+  test('stands still while the clock is behind, also over a reopening', async () => {
+    const inbox = await topic({ partitions: 2 })
+    const start = clock.now()
+    await say(inbox, ['a'], 0)
+    clock.setWall(start - hourMs)
+    await say(inbox, ['b'], 1)
+    await reopen()
+    await say(inbox, ['c'], 0)
+    clock.setWall(start + 5)
+    await say(inbox, ['d'], 0)
+    expect((await readAll(bus, inbox, 0)).map(({ time }) => time - start)).toEqual([0, 0, 5])
+    expect((await readAll(bus, inbox, 1)).map(({ time }) => time - start)).toEqual([0])
+  })
+})
+
+describe('retention', () => {
+  /** An hour passes, so retention has looked. */
+  async function anHour(): Promise<void> {
+    clock.advance(hourMs)
+    for (let turn = 0; turn < 5; turn += 1) await settle()
+  }
+
+  const begins = async (name: string) => (await bus.ends(name)).map(({ begin }) => begin)
+
+  test('deletes what is older from the front of a log, and leaves topics without a limit alone', async () => {
+    const [short, endless] = [await topic({ retentionMs: 2 * hourMs, partitions: 2 }), await topic()]
+    for (const name of [short, endless]) await say(name, ['a', 'b'])
+    await anHour()
+    await say(short, ['c'])
+    await anHour()
+    expect(await begins(short)).toEqual([0, 0])
+    await anHour()
+    expect(await begins(short)).toEqual([2, 0])
+    expect(await begins(endless)).toEqual([0])
+    expect((await bus.read({ topic: short, partition: 0, from: 0, limit: 10 })).map(textOf)).toEqual(['c'])
+  })
+
+  test('deletes a long log stretch by stretch', async () => {
+    const name = await topic({ retentionMs: hourMs })
+    const texts = Array.from({ length: 7000 }, (_, n) => `${n}`)
+    await say(name, texts)
+    await anHour()
+    await say(name, ['young'])
+    await anHour()
+    await until('all stretches are deleted', async () => (await begins(name))[0] === 7000)
+  })
+
+  test('gives no offset twice and no earlier time when everything was deleted', async () => {
+    const name = await topic({ retentionMs: hourMs })
+    await say(name, ['a', 'b'])
+    const start = clock.now()
+    await anHour()
+    await anHour()
+    expect(await bus.ends(name)).toEqual([{ partition: 0, begin: 2, end: 2 }])
+    clock.setWall(start - hourMs)
+    await reopen()
+    expect(await bus.ends(name)).toEqual([{ partition: 0, begin: 2, end: 2 }])
+    const [appended] = await bus.append([record(name, 'c')])
+    expect(appended).toEqual({ partition: 0, offset: 2, time: start })
+  })
+
+  test('leaves what a reader of this process may still have to fold', async () => {
+    const keepFrom = ({ metadata }: { metadata: string }) => JSON.parse(metadata).from
+    await reopen({ keepFrom })
+    const name = await topic({ retentionMs: hourMs, partitions: 2 })
+    const commit = { offset: 4, metadata: JSON.stringify({ from: 1 }) }
+    const recording = await subscribeRecording(bus, {
+      group: 'g',
+      topic: name,
+      step: (_, { ends }) => ({ outputs: [], commit: ends.partition === 0 ? commit : undefined }),
+    })
+    await say(name, ['a', 'b', 'c', 'd'], 0)
+    await say(name, ['without a commit'], 1)
+    await until('all is read', () => recording.records.length === 5)
+    await anHour()
+    await anHour()
+    await anHour()
+    expect(await begins(name)).toEqual([1, 0])
+  })
+
+  test('leaves what a group that is away may still have to fold, however long everything stood still', async () => {
+    const name = await topic({ retentionMs: 2 * hourMs })
+    await say(name, ['a', 'b'])
+    const recording = await subscribeRecording(bus, {
+      group: 'g',
+      topic: name,
+      step: () => ({ outputs: [], commit: { offset: 1, metadata: '' } }),
+    })
+    await until('it is committed', () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
+    await recording.subscription.close()
+    await bus.close()
+    clock.advance(1000 * hourMs)
+    await open()
+    await anHour()
+    expect(await begins(name)).toEqual([1])
+    await say(name, ['c']) // others go on: from here the group is too long away
+    await anHour()
+    expect(await begins(name)).toEqual([2])
+  })
+
+  test('deletes from a table only what was replaced, and tombstones', async () => {
+    const name = await topic({ kind: 'table', retentionMs: hourMs })
+    const put = (key: string, text: string | null) =>
+      bus.append([{ ...record(name, text ?? '', { key }), ...(text === null ? { value: null } : {}) }])
+    await put('a', '1')
+    await put('b', '2')
+    await put('a', '3')
+    await put('b', null)
+    const before = await bus.list({ topic: name, partition: 0, prefix: '' })
+    await anHour()
+    await anHour()
+    expect(await bus.list({ topic: name, partition: 0, prefix: '' })).toEqual(before)
+    expect((await readAll(bus, name)).map((each) => [each.offset, each.key, textOf(each)])).toEqual([[2, 'a', '3']])
+    await reopen()
+    expect(await bus.ends(name)).toEqual([{ partition: 0, begin: 0, end: 4 }])
+    expect(await put('c', '4')).toMatchObject([{ offset: 4 }])
+  })
+
+  test('takes a new limit of a topic that exists', async () => {
+    const name = await topic()
+    await say(name, ['a'])
+    await anHour()
+    await bus.ensureTopics([{ name, kind: 'log', partitions: 1, retentionMs: hourMs }])
+    await reopen()
+    await anHour()
+    expect(await begins(name)).toEqual([1])
+  })
+})

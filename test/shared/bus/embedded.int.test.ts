@@ -1,0 +1,36 @@
+// The embedded bus keeps the contract, in a file and in memory.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { busContract } from './contract.ts'
+
+busContract('embedded, in a file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bus-'))
+  const open = () => openEmbeddedBus({ file: join(folder, 'weir.sqlite'), clock: systemClock, synchronous: 'off' })
+  let bus = await open()
+  return {
+    bus,
+    async reopen() {
+      await bus.close()
+      bus = await open()
+      return bus
+    },
+    async dispose() {
+      await bus.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+})
+
+busContract(
+  'embedded, in memory',
+  async () => {
+    const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
+    return { bus, dispose: () => bus.close() }
+  },
+  { keeps: false },
+)

@@ -1,0 +1,50 @@
+// A clock that a test moves by hand. Timers fire only in advance().
+
+import type { Clock, Milliseconds } from '../../../shared/clock.ts'
+
+export type HandClock = Clock & {
+  /** Moves both clocks on and fires what is due, earliest first, each at its own time. */
+  advance(ms: Milliseconds): void
+  /** Sets the wall clock, also back. */
+  setWall(now: Milliseconds): void
+  /** The delays of the timers that wait, as they were asked for. */
+  waiting(): Milliseconds[]
+}
+
+type Timer = { delayMs: Milliseconds; at: Milliseconds; fire: () => void }
+
+export function handClock(start: Milliseconds = 1_700_000_000_000): HandClock {
+  let monotonic = 0
+  let wall = start
+  let timers: Timer[] = []
+
+  function take(timer: Timer): void {
+    timers = timers.filter((each) => each !== timer)
+  }
+
+  return {
+    now: () => wall,
+    monotonic: () => monotonic,
+    after(delayMs, fire) {
+      const timer = { delayMs, at: monotonic + delayMs, fire }
+      timers.push(timer)
+      return () => take(timer)
+    },
+    advance(ms) {
+      const end = monotonic + ms
+      for (;;) {
+        const next = timers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
+        const step = (next?.at ?? end) - monotonic
+        monotonic += step
+        wall += step
+        if (next === undefined) return
+        take(next)
+        next.fire()
+      }
+    },
+    setWall(now) {
+      wall = now
+    },
+    waiting: () => timers.map(({ delayMs }) => delayMs),
+  }
+}
