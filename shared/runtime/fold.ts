@@ -87,8 +87,12 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     const key = message.type === 'tick' ? message.unit : stage.unit(message)
     if (options.only !== undefined && key !== options.only) return nothing
     const unit = units.get(key)
-    const time = Math.max(record.time, unit?.time ?? 0)
-    if (message.type === 'tick' && !isDue(unit, time)) return nothing
+    // What begins a unit anew brings its own time: a fold that begins there knows no other (R1).
+    const time = message.type === 'carried' ? record.time : Math.max(record.time, unit?.time ?? 0)
+    if (message.type === 'tick' && !isDue(unit, time)) {
+      if (unit !== undefined) unit.last = record.offset // also a tick that came too early is a record of the unit (model/refold.py, `stay`)
+      return nothing
+    }
     const received: Received<In> = { message, offset: record.offset, previous: unit?.last, time }
     try {
       const reaction = stage.react(unit?.state, received)
@@ -139,7 +143,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     } else {
       unit.state = reaction.state
       unit.last = offset
-      unit.time = time
+      unit.time = Math.max(unit.time, time)
     }
   }
 
@@ -238,7 +242,7 @@ function deadLetter(record: StoredRecord, stage: string, error: unknown): Output
       code,
       reason: textOf(error),
       key,
-      value: Buffer.from(record.value ?? []),
+      value: Buffer.from(record.value ?? []).subarray(0, limits.deadLetterBytesMax),
     },
   }
 }

@@ -62,10 +62,12 @@ function after<State, In extends Message, Task>(
     const timed: Timed<In> = 'message' in given ? given : { message: given, time: time + 1 }
     const unitKey = timed.message.type === 'tick' ? timed.message.unit : stage.unit(timed.message)
     const unit = units.get(unitKey)
-    const unitTime = Math.max(timed.time, unit?.time ?? 0)
+    const unitTime = timed.message.type === 'carried' ? timed.time : Math.max(timed.time, unit?.time ?? 0)
     const due = unit && stage.due(unit.state)
-    if (timed.message.type === 'tick' && (unit === undefined || due === undefined || unitTime < due))
-      return after(stage, units, offset + 1, timed.time, unitKey, [], all)
+    if (timed.message.type === 'tick' && (unit === undefined || due === undefined || unitTime < due)) {
+      const moved = unit === undefined ? units : new Map(units).set(unitKey, { ...unit, last: offset })
+      return after(stage, moved, offset + 1, timed.time, unitKey, [], all)
+    }
     const reaction = react(structuredClone(unit?.state), { message: timed.message, offset, previous: unit?.last, time: unitTime })
     const next = new Map(units)
     if (reaction.state === undefined) next.delete(unitKey)

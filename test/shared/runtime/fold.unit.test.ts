@@ -1,13 +1,25 @@
 import { describe, expect, it } from '@jest/globals'
+import { conversation } from '../../../services/conversation/reducer.ts'
+import { defaultPolicy } from '../../../shared/agents.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
 import { decode, encode } from '../../../shared/codec.ts'
-import type { AttemptFailed, AttemptStarted, Cancel, Message, ModelRequest, Tick } from '../../../shared/messages.ts'
+import type {
+  AttemptFailed,
+  AttemptStarted,
+  Cancel,
+  Carried,
+  Message,
+  ModelRequest,
+  Response,
+  RoundOutcome,
+  Tick,
+} from '../../../shared/messages.ts'
 import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Received, Stage } from '../../../shared/stage.ts'
 import { closed } from '../../../shared/stage.ts'
 import { keyOf } from '../../../shared/topology.ts'
-import { cancel, modelRequest } from '../../support/messages.ts'
+import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
 
 // A toy stage in the gateway's place: a request opens a unit and counts failed attempts in place, a cancel closes it and says the count.
 // It throws, after having changed its state, on an attempt whose reason is 'throw'; a tick moves its due unless the count is 13.
@@ -61,6 +73,23 @@ const failedWith = (reason: string): AttemptFailed => ({
   retryable: true,
   retryAfterMs: 0,
 })
+
+/** The answer of the first round of the turn that record 0 opens. */
+function answered(): RoundOutcome {
+  const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  const response: Response = { attempt: 'a', text: 'done', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage }
+  return {
+    type: 'round-outcome',
+    conversation: 'c',
+    turn: 0,
+    round: 1,
+    response,
+    failure: null,
+    results: [],
+    intervention: null,
+    policy: defaultPolicy,
+  }
+}
 
 function watched(see: (record: Received<In>) => void): Stage<Count, In> {
   return {
@@ -182,6 +211,43 @@ describe('the fold', () => {
   })
 })
 
+describe('a unit that begins anew', () => {
+  const says = (messageId: string) => userMessage({ messageId })
+  const carried = (from: number): Carried => ({ type: 'carried', conversation: 'c', from, state: { queue: [], recentMessageIds: ['m1'] } })
+  const wallTick: Tick = { type: 'tick', conversation: 'c', unit: 'c' }
+  const outcome = answered()
+
+  async function foldConversation(records: StoredRecord[], from = 0, marks: Marks = {}) {
+    const folded = createFold({ stage: conversation, partition: 0, topicPrefix: '', marks, readBack: async function* () {} })
+    for (const record of records.slice(from)) await folded.take(record)
+    return folded
+  }
+
+  it("does so only if its carried names the unit's last record, and a tick that came too early is one", async () => {
+    const own = (offset: number) => `conversation/0/${offset}/9`
+    const records = inbox(
+      says('m1'),
+      { id: 'loop-detector/0/1/0', message: outcome },
+      wallTick,
+      { id: own(1), message: carried(1) },
+      { id: own(3), message: carried(2) },
+    )
+    const folded = await foldConversation(records.slice(0, 4))
+    expect(folded.units.get('c')?.state.phase).toBe('carrying')
+    expect(folded.units.get('c')).toMatchObject({ first: 0, last: 3 })
+  })
+
+  it('brings its own time, because a fold that begins there knows no other', async () => {
+    const records = inbox(says('m1'), { id: 'loop-detector/0/1/0', message: outcome }, { id: 'conversation/0/1/9', message: carried(1) })
+    const times = [1_000, 5_000, 3_000]
+    const timed = records.map((record, i) => ({ ...record, time: times[i] as number }))
+    const whole = await foldConversation(timed)
+    const { from, marks } = whole.position(3)
+    expect(from).toBe(2)
+    expect([...(await foldConversation(timed, from, marks)).units]).toEqual([...whole.units])
+  })
+})
+
 describe('a tick', () => {
   it('reaches the reducer only when the unit is due', async () => {
     const records = inbox({ id: id(7), message: request }, tick, tick)
@@ -272,6 +338,6 @@ describe('a record that cannot be taken', () => {
   it('keeps its bytes up to the limit', async () => {
     const { messages } = await run(inbox({ value: Buffer.alloc(2 * 1024 * 1024, 1) }))
     const [letter] = messages
-    expect(letter?.type === 'dead-letter' && Buffer.alloc(1024 * 1024, 1).equals(letter.value)).toBe(true)
+    expect(letter?.type === 'dead-letter' && [letter.value.length, letter.value[0], letter.value.at(-1)]).toEqual([1024 * 1024, 1, 1])
   })
 })

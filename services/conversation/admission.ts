@@ -1,0 +1,60 @@
+// Admission: whether a message may open a turn at all. What is refused here would fail in the same way every time, so it fails at the door and
+// says why (R6, R8). Caps above the hard ceilings are no reason: they are lowered (caps.ts).
+
+import { limits } from '../../shared/limits.ts'
+import type { AgentSettings, UserMessage } from '../../shared/messages.ts'
+import { reasons } from './texts.ts'
+
+/** Why the message is refused; undefined: it is not. */
+export function refusalOf(message: UserMessage): string | undefined {
+  return sizeRefusal(message) ?? blankRefusal(message) ?? numberRefusal(message.settings)
+}
+
+function sizeRefusal(message: UserMessage): string | undefined {
+  const conversationBytes = Buffer.byteLength(message.conversation)
+  if (conversationBytes < 1 || conversationBytes > limits.conversationIdBytesMax) return reasons.conversationIdSize(conversationBytes)
+  const idBytes = Buffer.byteLength(message.messageId)
+  if (idBytes < 1 || idBytes > limits.messageIdBytesMax) return reasons.messageIdSize(idBytes)
+  const textBytes = Buffer.byteLength(message.text)
+  if (textBytes > limits.userMessageBytesMax) return reasons.textSize(textBytes)
+  return undefined
+}
+
+/** Without a fallback the user would get nothing when a turn ends without an answer (I3). */
+function blankRefusal({ agent, settings }: UserMessage): string | undefined {
+  if (agent.trim() === '') return reasons.blank('agent')
+  if (settings.fallback.trim() === '') return reasons.blank('settings.fallback')
+  return undefined
+}
+
+type Bound = { of: (settings: AgentSettings) => number | null; min: number; max?: number }
+
+/** A cap below 1 would be no turn; a threshold below 1 fires before anything happened; the two waits bound how long a cancelled turn is waited for. */
+const bounds: Record<string, Bound> = {
+  attempts: { of: (settings) => settings.attempts, min: 1 },
+  stallMs: { of: (settings) => settings.stallMs, min: 1 },
+  'policy.caps.rounds': { of: ({ policy }) => policy.caps.rounds, min: 1 },
+  'policy.caps.calls': { of: ({ policy }) => policy.caps.calls, min: 1 },
+  'policy.caps.wallMs': { of: ({ policy }) => policy.caps.wallMs, min: 1 },
+  'policy.caps.tokens': { of: ({ policy }) => policy.caps.tokens, min: 1 },
+  'policy.loop.identicalFailures': { of: ({ policy }) => policy.loop.identicalFailures, min: 1 },
+  'policy.loop.identicalSuccesses': { of: ({ policy }) => policy.loop.identicalSuccesses, min: 1 },
+  'policy.loop.cycleLaps': { of: ({ policy }) => policy.loop.cycleLaps, min: 1 },
+  'policy.loop.schemaFailures': { of: ({ policy }) => policy.loop.schemaFailures, min: 1 },
+  'policy.empty.beforeTools': { of: ({ policy }) => policy.empty.beforeTools, min: 0 },
+  'policy.empty.afterTools': { of: ({ policy }) => policy.empty.afterTools, min: 0 },
+  'policy.empty.perTurn': { of: ({ policy }) => policy.empty.perTurn, min: 0 },
+  'policy.startWithinMs': { of: ({ policy }) => policy.startWithinMs, min: 1, max: limits.startWithinMsMax },
+  'policy.graceMs': { of: ({ policy }) => policy.graceMs, min: 0, max: limits.graceMsMax },
+  'policy.toolTries': { of: ({ policy }) => policy.toolTries, min: 1 },
+}
+
+function numberRefusal(settings: AgentSettings): string | undefined {
+  for (const [name, { of, min, max }] of Object.entries(bounds)) {
+    const value = of(settings)
+    if (value === null) continue
+    if (!(value >= min)) return reasons.tooLow(`settings.${name}`, value, min)
+    if (max !== undefined && value > max) return reasons.tooHigh(`settings.${name}`, value, max)
+  }
+  return undefined
+}

@@ -1,0 +1,34 @@
+// The caps of a turn (I3): which ones are in force, and which one is reached.
+// For each cap the lowest counts of what the message says, what the operator stamped on any round of the turn, and the ceiling of limits.ts.
+// A cap only falls in the course of a turn. So the wall limit that a round was asked under is never later than that of a round before it.
+
+import { limits } from '../../shared/limits.ts'
+import type { Cap, Caps } from '../../shared/messages.ts'
+
+const ceilings: Caps = { rounds: limits.turnRoundsMax, calls: limits.turnCallsMax, wallMs: limits.turnWallMsMax, tokens: null }
+
+/** The caps under which a turn begins. */
+export function underCeilings(caps: Caps): Caps {
+  return lowest(caps, ceilings)
+}
+
+/** For each cap the lower one; no cap on tokens is higher than any. */
+export function lowest(a: Caps, b: Caps): Caps {
+  return {
+    rounds: Math.min(a.rounds, b.rounds),
+    calls: Math.min(a.calls, b.calls),
+    wallMs: Math.min(a.wallMs, b.wallMs),
+    tokens: a.tokens === null ? b.tokens : b.tokens === null ? a.tokens : Math.min(a.tokens, b.tokens),
+  }
+}
+
+export type Spent = { rounds: number; calls: number; wallMs: number; tokens: number }
+
+/** The cap that is reached, in the order in which they end a turn: tokens and wall at once, rounds and calls after a last text-only round. */
+export function reachedCap(caps: Caps, spent: Spent): Cap | undefined {
+  if (caps.tokens !== null && spent.tokens >= caps.tokens) return 'tokens'
+  if (spent.wallMs >= caps.wallMs) return 'wall'
+  if (spent.rounds >= caps.rounds) return 'rounds'
+  if (spent.calls >= caps.calls) return 'calls'
+  return undefined
+}

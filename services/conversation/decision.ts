@@ -1,0 +1,66 @@
+// The decision: what follows from a round of an open turn. First that fits, from top to bottom.
+
+import type { Milliseconds } from '../../shared/clock.ts'
+import type { RoundOutcome } from '../../shared/messages.ts'
+import { reachedCap } from './caps.ts'
+import type { Ending } from './ending.ts'
+import { capNudge, reasons } from './texts.ts'
+import type { Asked, Turn } from './turn.ts'
+import { totalsOf } from './turn.ts'
+
+export type Decision = { kind: 'end'; ending: Ending } | { kind: 'ask'; ask: Omit<Asked, 'round'> }
+
+/** `turn` has counted this very round already. */
+export function decide(turn: Turn, { response, failure, intervention }: RoundOutcome, time: Milliseconds): Decision {
+  const { textOnly } = turn.asked
+  const { caps } = turn
+  const totals = totalsOf(turn, time)
+  const tokens = totals.inputTokens + totals.outputTokens
+  const hasText = response.text.trim() !== ''
+
+  if (failure !== null) {
+    // The gateway fails a round at the very time that is the turn's wall limit: whichever record is first, the turn ends alike.
+    if (totals.wallMs >= caps.wallMs) return capped('wall', reasons.wall(caps.wallMs))
+    return failed(failure.class, failure.reason)
+  }
+  if (intervention?.rung === 'end') return failed(intervention.class ?? 'no_progress', intervention.reason)
+  if (hasText && (response.calls.length === 0 || textOnly !== null)) return answered(response.text, textOnly?.cap ?? null)
+  if (textOnly !== null) {
+    return textOnly.cap === null ? failed('no_progress', textOnly.reason) : capped(textOnly.cap, reasons.capped(textOnly.reason))
+  }
+
+  const cap = reachedCap(caps, { ...totals, tokens })
+  const text = intervention?.text || null
+  switch (cap) {
+    case 'tokens':
+      return capped(cap, reasons.tokens(caps.tokens ?? 0, tokens))
+    case 'wall':
+      return capped(cap, reasons.wall(caps.wallMs))
+    case 'rounds':
+    case 'calls': {
+      const nudge = capNudge(cap, caps[cap])
+      return ask({ callsLeft: 0, nudge: text === null ? nudge : `${text}\n\n${nudge}`, textOnly: { cap, reason: reasons[cap](caps[cap]) } })
+    }
+    case undefined:
+      if (intervention?.rung === 'text_only')
+        return ask({ callsLeft: 0, nudge: text, textOnly: { cap: null, reason: intervention.reason } })
+      return ask({ callsLeft: caps.calls - totals.calls, nudge: text, textOnly: null })
+  }
+}
+
+function ask(ask: Omit<Asked, 'round'>): Decision {
+  return { kind: 'ask', ask }
+}
+
+function answered(reply: string, cap: Ending['cap']): Decision {
+  const reason = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
+  return { kind: 'end', ending: { outcome: 'answered', reply, reason, class: null, cap } }
+}
+
+function capped(cap: NonNullable<Ending['cap']>, reason: string): Decision {
+  return { kind: 'end', ending: { outcome: 'capped', reason, class: 'budget', cap } }
+}
+
+function failed(failureClass: NonNullable<Ending['class']>, reason: string): Decision {
+  return { kind: 'end', ending: { outcome: 'failed', reason, class: failureClass, cap: null } }
+}

@@ -1,0 +1,36 @@
+// The queue: messages that wait for their turn, and the ids by which a client's repeat is known. Both are bounded (R7).
+
+import { toolRef } from '../../shared/agents.ts'
+import { limits } from '../../shared/limits.ts'
+import type { QueuedMessage, UserMessage } from '../../shared/messages.ts'
+import { reasons } from './texts.ts'
+
+/** A message reduced to what its turn needs: tools by reference, and how long the slowest of them may run. */
+export function queuedOf({ messageId, text, agent, settings, declarations }: UserMessage): QueuedMessage {
+  const slowest = declarations.reduce((longest, { timeoutMs }) => Math.max(longest, timeoutMs), 0)
+  return {
+    messageId,
+    text,
+    agent,
+    settings,
+    tools: declarations.map(toolRef),
+    toolTimeoutMsMax: Math.min(slowest, limits.toolTimeoutMsMax),
+  }
+}
+
+/** Why no further message can wait; undefined: it can. */
+export function queueRefusalOf(queue: QueuedMessage[], further: QueuedMessage): string | undefined {
+  if (queue.length >= limits.queueMessagesMax) return reasons.queueFull
+  const bytes = queue.reduce((sum, queued) => sum + bytesOf(queued), bytesOf(further))
+  return bytes > limits.queueBytesMax ? reasons.queueHeavy : undefined
+}
+
+/** As JSON, which is never shorter than the record that carries it. */
+function bytesOf(queued: QueuedMessage): number {
+  return Buffer.byteLength(JSON.stringify(queued))
+}
+
+/** The ids with one more, oldest first; the oldest are forgotten. */
+export function withId(recentMessageIds: string[], messageId: string): string[] {
+  return [...recentMessageIds, messageId].slice(-limits.recentMessageIdsMax)
+}

@@ -1,0 +1,46 @@
+// Every text of the conversation: what the model reads in a request or in its history, and the reasons that clients read in turn-finished.
+
+import { limits } from '../../shared/limits.ts'
+import { shortened } from '../../shared/text-cut.ts'
+
+/** For the model, at the top of the last request of a turn whose cap on rounds or calls is reached (I3). */
+export function capNudge(cap: 'rounds' | 'calls', max: number): string {
+  const what = cap === 'rounds' ? count(max, 'model round') : count(max, 'tool call')
+  return [
+    `This turn has reached its limit of ${what}. This is its last response, and no tool can be called in it.`,
+    'Answer the user now, in plain text, with what you know so far. If something could not be finished, say what and why.',
+  ].join('\n')
+}
+
+/** Notes of history entries, for the model: why a round has no response. */
+export const notes = {
+  failed: (reason: string) => shortened(`There is no response in this round: ${reason}`, limits.reasonBytesMax),
+  neverArrived: 'The turn was ended before the outcome of this round arrived. Calls made in it may have run, or may still take effect.',
+  brokenInTheModel: 'The turn was ended by an internal failure before this round had a response.',
+  brokenInTheTools: 'The turn was ended by an internal failure in this round. Calls made in it may have run, or may still take effect.',
+}
+
+/** Reasons in turn-finished, for people. */
+export const reasons = {
+  answered: 'the model answered',
+  answeredAtCap: (cap: string) => `the model answered in its last response; the limit on ${cap} was reached`,
+  cancelled: 'the client cancelled it',
+  capped: (reached: string) => `${reached}, and the last text-only response brought no text`,
+  rounds: (max: number) => `the limit of ${count(max, 'model round')} is reached`,
+  calls: (max: number) => `the limit of ${count(max, 'tool call')} is reached`,
+  tokens: (max: number, used: number) => `the limit of ${max} tokens is reached: ${used} were used`,
+  wall: (maxMs: number) => `the time limit of ${maxMs} ms is reached`,
+  internal: (stage: string, reason: string) => shortened(`internal failure in ${stage}: ${reason}`, limits.reasonBytesMax),
+  messageIdSize: (bytes: number) => `the message id has ${bytes} bytes; it must have 1 to ${limits.messageIdBytesMax}`,
+  conversationIdSize: (bytes: number) => `the conversation's id has ${bytes} bytes; it must have 1 to ${limits.conversationIdBytesMax}`,
+  textSize: (bytes: number) => `the message has ${bytes} bytes; at most ${limits.userMessageBytesMax} are taken. Send a shorter one`,
+  blank: (setting: string) => `${setting} is blank; it must hold text`,
+  tooLow: (setting: string, value: number, min: number) => `${setting} is ${value}; it must be at least ${min}`,
+  tooHigh: (setting: string, value: number, max: number) => `${setting} is ${value}; it must be at most ${max}`,
+  queueFull: `${limits.queueMessagesMax} messages are waiting already, and no more can. Send it again after the next reply`,
+  queueHeavy: `the waiting messages would hold more than ${limits.queueBytesMax} bytes. Send it again after the next reply`,
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`
+}

@@ -1,0 +1,13 @@
+// Texts within a bound: what is cut stays well-formed, because half a character would be written as another one.
+
+/** The longest beginning of `text` that takes at most `bytesMax` bytes in UTF-8 and ends between characters. */
+export function cutToBytes(text: string, bytesMax: number): string {
+  if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return text
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytesMax)).read)
+}
+
+/** At most `bytesMax` bytes (3 or more) in UTF-8; a text that was cut ends in an ellipsis. */
+export function shortened(text: string, bytesMax: number): string {
+  const cut = cutToBytes(text, bytesMax)
+  return cut === text ? text : `${cutToBytes(text, bytesMax - 3)}…`
+}

@@ -1,0 +1,271 @@
+// A turn has caps, and every turn ends by them (I3).
+
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, expect, it, test } from '@jest/globals'
+import fc from 'fast-check'
+import { conversation } from '../../../services/conversation/reducer.ts'
+import { capNudge } from '../../../services/conversation/texts.ts'
+import { encode } from '../../../shared/codec.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { Caps, RoundOutcome } from '../../../shared/messages.ts'
+import type { Output } from '../../../shared/stage.ts'
+import { at, given } from '../../support/given.ts'
+import { all, fallback, intervention, names, only, outcome, says, settingsWith } from './samples.ts'
+
+const openedWith = (caps: Partial<Caps>) => given(conversation, at(0, says('m1', { settings: settingsWith(caps) })))
+
+describe('the cap on rounds', () => {
+  const last = openedWith({ rounds: 2 })
+    .when(outcome(0, 1, { calls: 1 }))
+    .when(outcome(0, 2, { calls: 1 }))
+
+  it('leads to one last text-only request that tells the model', () => {
+    expect(only(last.records, 'model-request')).toMatchObject({ round: 3, callsLeft: 0, nudge: capNudge('rounds', 2) })
+  })
+
+  it('is named in an answer to it', () => {
+    const over = last.when(outcome(0, 3, { text: 'So far I know this.' }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'answered',
+      reply: 'So far I know this.',
+      class: null,
+      cap: 'rounds',
+    })
+    expect(only(over.records, 'history-entry').nudge).toBe(capNudge('rounds', 2))
+  })
+
+  it('is named in an answer beside calls that were skipped', () => {
+    const over = last.when(outcome(0, 3, { text: 'So far I know this.', calls: 1 }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', cap: 'rounds' })
+  })
+
+  it('gives the fallback when no text comes of it', () => {
+    const over = last.when(outcome(0, 3, { calls: 1 }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'capped',
+      class: 'budget',
+      cap: 'rounds',
+      reply: fallback,
+      reason: 'the limit of 2 model rounds is reached, and the last text-only response brought no text',
+      totals: { rounds: 3, calls: 3 },
+    })
+  })
+
+  it('of one round still leaves the round to answer in', () => {
+    expect(only(openedWith({ rounds: 1 }).when(outcome(0, 1)).records, 'model-request')).toMatchObject({ round: 2, callsLeft: 0 })
+  })
+})
+
+describe('the cap on calls', () => {
+  it('is told to the detector with each request', () => {
+    const turn = openedWith({ calls: 5 })
+    expect(only(turn.records, 'model-request').callsLeft).toBe(5)
+    expect(only(turn.when(outcome(0, 1, { calls: 2 })).records, 'model-request').callsLeft).toBe(3)
+  })
+
+  it.each([2, 3, 200])('of 2 leads to one last text-only request after %i', (calls) => {
+    const last = openedWith({ calls: 2 }).when(outcome(0, 1, { calls }))
+    expect(only(last.records, 'model-request')).toMatchObject({ round: 2, callsLeft: 0, nudge: capNudge('calls', 2) })
+    expect(only(last.when(outcome(0, 2)).records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'calls', class: 'budget' })
+  })
+})
+
+describe('the cap on tokens', () => {
+  it('gives the fallback at once', () => {
+    const turn = openedWith({ tokens: 100 }).when(outcome(0, 1, { calls: 1, tokens: 60 }))
+    expect(names(turn.records)).toContain('model: model-request')
+    const over = turn.when(outcome(0, 2, { calls: 1, tokens: 60 }))
+    expect(names(over.records)).not.toContain('model: model-request')
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'capped',
+      class: 'budget',
+      cap: 'tokens',
+      reply: fallback,
+      reason: 'the limit of 100 tokens is reached: 120 were used',
+    })
+  })
+
+  it('does not take away an answer that is there', () => {
+    const over = openedWith({ tokens: 100 }).when(outcome(0, 1, { text: 'long', tokens: 500 }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', cap: null })
+  })
+
+  it('goes before the others', () => {
+    const over = openedWith({ tokens: 1, rounds: 1, calls: 1, wallMs: 1 }).when(outcome(0, 1, { calls: 1, tokens: 1 }))
+    expect(only(over.records, 'turn-finished').cap).toBe('tokens')
+  })
+})
+
+describe('the cap on wall time', () => {
+  it('gives the fallback at once when a round is over too late', () => {
+    const over = openedWith({ wallMs: 1_000 }).when(at(1_000, outcome(0, 1, { calls: 1 })))
+    expect(names(over.records)).toEqual([
+      'history: history-entry',
+      'verdict: turn-ended',
+      'tools: turn-ended',
+      'activity: turn-finished',
+      'self: carried',
+    ])
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall', class: 'budget', reply: fallback })
+  })
+
+  it('lets a round go on that is over just in time', () => {
+    const turn = openedWith({ wallMs: 1_000 }).when(at(999, outcome(0, 1, { calls: 1 })))
+    expect(only(turn.records, 'model-request').expiresAt).toBe(1_000)
+  })
+})
+
+describe("the operator's caps", () => {
+  it('count where they are lower, from the round on that was stamped with them', () => {
+    const turn = openedWith({ rounds: 20, calls: 20, wallMs: 60_000 }).when(outcome(0, 1, { calls: 1, caps: { calls: 4, wallMs: 9_000 } }))
+    expect(only(turn.records, 'model-request')).toMatchObject({ callsLeft: 3, expiresAt: 9_000 })
+    expect(turn.due).toBe(9_000)
+    const capped = turn.when(outcome(0, 2, { calls: 1, caps: { rounds: 2 } }))
+    expect(only(capped.records, 'model-request')).toMatchObject({ callsLeft: 0, nudge: capNudge('rounds', 2) })
+  })
+
+  it('do not lift those of the message', () => {
+    const turn = openedWith({ calls: 2 }).when(outcome(0, 1, { calls: 1, caps: { calls: 1_000, tokens: 7 } }))
+    expect(only(turn.records, 'model-request').callsLeft).toBe(1)
+  })
+
+  it('cap tokens where the message does not', () => {
+    const over = openedWith({ tokens: null }).when(outcome(0, 1, { calls: 1, tokens: 10, caps: { tokens: 10 } }))
+    expect(only(over.records, 'turn-finished').cap).toBe('tokens')
+  })
+
+  it('end a turn at once whose time they have cut to less than has passed', () => {
+    const over = openedWith({ wallMs: 60_000 }).when(at(5_000, outcome(0, 1, { calls: 1, caps: { wallMs: 1_000 } })))
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall' })
+  })
+
+  it('hold for the rest of the turn', () => {
+    const turn = openedWith({ calls: 20 })
+      .when(outcome(0, 1, { caps: { calls: 4 } }))
+      .when(outcome(0, 2, { caps: { calls: 10 } }))
+    expect(only(turn.records, 'model-request').callsLeft).toBe(4)
+  })
+})
+
+describe('a cap and an intervention at once', () => {
+  it.each(['nudge', 'text_only'] as const)('show both texts: %s', (rung) => {
+    const last = openedWith({ rounds: 1 }).when(outcome(0, 1, { calls: 1, intervention: intervention(rung) }))
+    expect(only(last.records, 'model-request')).toMatchObject({ callsLeft: 0, nudge: `text of the ${rung}\n\n${capNudge('rounds', 1)}` })
+    expect(only(last.when(outcome(0, 2)).records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'rounds', class: 'budget' })
+  })
+})
+
+describe('termination (I3)', () => {
+  it('a model that makes the same successful call for ever is stopped by the caps alone', () => {
+    let turn = openedWith({ rounds: 6, calls: 4 })
+    let rounds = 0
+    while (turn.state?.phase === 'open') turn = turn.when(outcome(0, ++rounds, { calls: 1 }))
+    expect(rounds).toBe(5)
+    expect(only(turn.all, 'turn-finished')).toMatchObject({
+      outcome: 'capped',
+      cap: 'calls',
+      reply: fallback,
+      totals: { rounds: 5, calls: 5 },
+    })
+  })
+
+  it('a turn cannot run without caps: whatever the rounds bring, it ends with one reply, and every request expires', () => {
+    const caps = fc.record({
+      rounds: fc.integer({ min: 1, max: 8 }),
+      calls: fc.integer({ min: 1, max: 12 }),
+      wallMs: fc.integer({ min: 1, max: 10_000 }),
+      tokens: fc.option(fc.integer({ min: 1, max: 500 })),
+    })
+    const rung = fc.constantFrom('nudge' as const, 'text_only' as const)
+    const round = fc.record({
+      calls: fc.integer({ min: 0, max: 4 }),
+      text: fc.constantFrom('', ' ', 'text'),
+      tokens: fc.integer({ min: 0, max: 50 }),
+      intervention: fc.option(rung.map((of) => intervention(of))),
+    })
+    fc.assert(
+      fc.property(caps, fc.array(round, { minLength: 10, maxLength: 10 }), (limited, rounds) => {
+        let turn = openedWith(limited)
+        for (const [i, of] of rounds.entries()) turn = turn.when(outcome(0, i + 1, of))
+        const requests = all(turn.all, 'model-request')
+        expect(requests.length).toBeLessThanOrEqual(limited.rounds + 1)
+        expect(requests.filter(({ callsLeft }) => callsLeft === 0).length).toBeLessThanOrEqual(1)
+        expect(requests.every(({ expiresAt, callsLeft }) => expiresAt <= limited.wallMs && callsLeft <= limited.calls)).toBe(true)
+        expect(all(turn.all, 'turn-finished')).toHaveLength(1)
+        // C5: one entry for each round, and for the user's message.
+        expect(all(turn.all, 'history-entry').map(({ round }) => round)).toEqual([0, ...requests.map(({ round }) => round)])
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('what is written for a round', () => {
+  it('does not grow with the conversation', () => {
+    let turn = openedWith({ rounds: limits.turnRoundsMax, calls: limits.turnCallsMax })
+    const bytes: number[] = []
+    for (let round = 1; round <= 200; round++) {
+      turn = turn.when(outcome(0, round, { calls: 1, tokens: 1_000, caps: { rounds: 1_000, calls: 10_000 } }))
+      bytes.push(bytesOf(turn.records))
+    }
+    const [fifth, twoHundredth] = [bytes[4] as number, bytes[199] as number]
+    expect(Math.abs(twoHundredth - fifth)).toBeLessThanOrEqual(0.1 * fifth)
+  })
+})
+
+function bytesOf(records: Output[]): number {
+  return records.reduce((sum, { message }) => sum + encode(message).length, 0)
+}
+
+// The traces of the kind "budget", as rounds of a turn whose caps are their limits.
+const scenarios = new URL('../../../../shared/fixtures/loop-scenarios.jsonl', import.meta.url)
+const traces = existsSync(scenarios) ? readFileSync(scenarios, 'utf8').split('\n').filter(Boolean).map(readTrace).filter(isBudget) : []
+
+type Trace = {
+  id: string
+  group: string
+  steps: { kind: string; text?: string; turn?: number }[]
+  limits: { max_tool_calls?: number; max_turns?: number }
+  expect: { fires: boolean; by_step: number }
+}
+
+describe('traces with a limit', () => {
+  if (traces.length === 0) test.todo('need the fixtures beside the checkout')
+
+  for (const trace of traces) {
+    it(`${trace.id} is stopped in time, or not at all`, () => {
+      const caps = { calls: trace.limits.max_tool_calls ?? 1_000, rounds: trace.limits.max_turns ?? 1_000 }
+      let turn = openedWith(caps)
+      let stoppedAfter = Number.POSITIVE_INFINITY
+      for (const { round, step } of roundsOf(trace)) {
+        turn = turn.when({ ...round, policy: settingsWith(caps).policy })
+        const refusesCalls = all(turn.records, 'model-request').some(({ callsLeft }) => callsLeft === 0)
+        if (refusesCalls || all(turn.records, 'turn-finished').some(({ cap }) => cap !== null)) stoppedAfter = Math.min(stoppedAfter, step)
+      }
+      if (trace.expect.fires) expect(stoppedAfter).toBeLessThanOrEqual(trace.expect.by_step)
+      else expect(stoppedAfter).toBe(Number.POSITIVE_INFINITY)
+    })
+  }
+})
+
+function readTrace(line: string): Trace {
+  return JSON.parse(line) as Trace
+}
+
+function isBudget({ group }: Trace): boolean {
+  return group === 'budget'
+}
+
+/** Steps of one response are one round; `step` is the last of them. */
+function roundsOf({ steps }: Trace): { round: RoundOutcome; step: number }[] {
+  const rounds: { round: RoundOutcome; step: number }[] = []
+  for (let i = 0; i < steps.length; ) {
+    const first = steps[i] as Trace['steps'][number]
+    let end = i + 1
+    while (first.turn !== undefined && steps[end]?.turn === first.turn) end++
+    const of = first.kind === 'tool' ? { calls: end - i } : { text: first.text ?? '' }
+    rounds.push({ round: outcome(0, rounds.length + 1, of), step: end })
+    i = end
+  }
+  return rounds
+}

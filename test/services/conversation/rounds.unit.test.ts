@@ -1,0 +1,219 @@
+// What follows from the outcome of a round.
+
+import { describe, expect, it } from '@jest/globals'
+import { conversation } from '../../../services/conversation/reducer.ts'
+import { capNudge } from '../../../services/conversation/texts.ts'
+import { at, given } from '../../support/given.ts'
+import { carriedIn, fallback, intervention, names, only, outcome, says, settingsWith } from './samples.ts'
+
+const goesOn = ['history: history-entry', 'model: model-request', 'activity: round-started']
+const ends = ['history: history-entry', 'verdict: turn-ended', 'tools: turn-ended', 'activity: turn-finished', 'self: carried']
+const opened = given(conversation, at(1_000, says('m1', { settings: settingsWith({ calls: 10 }) })))
+
+describe('a round with calls', () => {
+  const second = opened.when(at(2_000, outcome(0, 1, { calls: 3 })))
+
+  it('enters the history and is followed by the next request, which reads up to it', () => {
+    expect(names(second.records)).toEqual(goesOn)
+    const { response, results } = outcome(0, 1, { calls: 3 })
+    expect(only(second.records, 'history-entry')).toEqual({
+      type: 'history-entry',
+      conversation: 'c',
+      turn: 0,
+      round: 1,
+      user: null,
+      response,
+      results,
+      nudge: null,
+      note: null,
+    })
+    expect(only(second.records, 'model-request')).toMatchObject({ turn: 0, round: 2, historyRound: 1, nudge: null, callsLeft: 7 })
+  })
+
+  it('asks with the same agent, tools, settings and expiry as before', () => {
+    const { agent, tools, settings, expiresAt } = only(opened.records, 'model-request')
+    expect(only(second.records, 'model-request')).toMatchObject({ agent, tools, settings, expiresAt })
+  })
+
+  it('counts each call that the model made, also with text beside it', () => {
+    const third = second.when(outcome(0, 2, { calls: 2, text: 'I look further.' }))
+    expect(only(third.records, 'model-request').callsLeft).toBe(5)
+  })
+})
+
+describe('the outcome of a round that is not awaited', () => {
+  const second = opened.when(outcome(0, 1, { calls: 1 }))
+  it.each([
+    ['an earlier round', outcome(0, 1, { text: 'old' })],
+    ['a later round', outcome(0, 3, { text: 'new' })],
+    ['another turn', outcome(7, 2, { text: 'other' })],
+  ])('changes nothing: %s', (_, stray) => {
+    expect(second.when(stray).records).toEqual([])
+    expect(second.when(stray).state).toEqual(second.state)
+  })
+
+  it('changes nothing after the turn', () => {
+    const carrying = opened.when(outcome(0, 1, { text: 'done' }))
+    expect(carrying.when(outcome(0, 1, { text: 'done' })).records).toEqual([])
+    const idle = carrying.when(carriedIn(carrying.records))
+    expect(idle.when(outcome(0, 1, { text: 'done' })).records).toEqual([])
+  })
+})
+
+describe('visible text without a call', () => {
+  it('is the reply: the turn ends, and what is left is carried', () => {
+    const over = opened.when(says('m2')).when(at(4_000, outcome(0, 1, { text: 'Here you are.', tokens: 12 })))
+    expect(names(over.records)).toEqual(ends)
+    expect(only(over.records, 'turn-finished')).toEqual({
+      type: 'turn-finished',
+      conversation: 'c',
+      turn: 0,
+      messageId: 'm1',
+      outcome: 'answered',
+      reply: 'Here you are.',
+      reason: 'the model answered',
+      class: null,
+      cap: null,
+      totals: { rounds: 1, calls: 0, inputTokens: 12, outputTokens: 0, wallMs: 3_000 },
+    })
+    expect(over.to('verdict')).toEqual([{ type: 'turn-ended', conversation: 'c', turn: 0 }])
+    expect(carriedIn(over.records)).toEqual({
+      type: 'carried',
+      conversation: 'c',
+      from: 2,
+      state: { queue: over.state?.queue, recentMessageIds: ['m1', 'm2'] },
+    })
+    expect(over.state?.queue.map(({ messageId }) => messageId)).toEqual(['m2'])
+    expect(over.due).toBeUndefined()
+  })
+
+  it('ends the turn even if the detector wanted to remind the model', () => {
+    const over = opened.when(outcome(0, 1, { text: 'Here you are.', intervention: intervention('nudge') }))
+    expect(only(over.records, 'turn-finished').outcome).toBe('answered')
+  })
+
+  it('that is blank is none: the model is asked again', () => {
+    expect(names(opened.when(outcome(0, 1, { text: ' \n\t' })).records)).toEqual(goesOn)
+  })
+
+  it('counts tokens read from and written to the cache as input', () => {
+    const said = outcome(0, 1, { text: 'done' })
+    const usage = { inputTokens: 1, outputTokens: 20, cacheReadTokens: 300, cacheWriteTokens: 4_000 }
+    const over = opened.when({ ...said, response: { ...said.response, usage } })
+    expect(only(over.records, 'turn-finished').totals).toMatchObject({ inputTokens: 4_301, outputTokens: 20 })
+  })
+})
+
+describe('a round that failed', () => {
+  const failure = { class: 'provider' as const, reason: 'the provider answered 529 three times' }
+  const over = opened.when(at(2_000, outcome(0, 1, { failure })))
+
+  it('ends the turn with the fallback and says why', () => {
+    expect(names(over.records)).toEqual(ends)
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'failed',
+      class: 'provider',
+      reason: failure.reason,
+      reply: fallback,
+      cap: null,
+    })
+  })
+
+  it('enters the history with a note and without a response', () => {
+    const entry = only(over.records, 'history-entry')
+    expect(entry.response).toBeNull()
+    expect(entry.note).toBe('There is no response in this round: the provider answered 529 three times')
+  })
+
+  it('puts no more of a long reason into the history than a reason may have', () => {
+    const long = opened.when(outcome(0, 1, { failure: { class: 'provider', reason: 'ü'.repeat(5_000) } }))
+    expect(Buffer.byteLength(only(long.records, 'history-entry').note ?? '')).toBeLessThanOrEqual(512)
+  })
+
+  it('at the wall limit ends the turn as capped, whichever record came first', () => {
+    const { expiresAt } = only(opened.records, 'model-request')
+    const late = opened.when(at(expiresAt, outcome(0, 1, { failure: { class: 'transient', reason: 'expired' } })))
+    expect(names(late.records)).toEqual(ends)
+    expect(only(late.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'wall', class: 'budget' })
+  })
+
+  it('goes before what the detector says', () => {
+    const both = opened.when(outcome(0, 1, { failure, intervention: intervention('end', { class: 'no_progress' }) }))
+    expect(only(both.records, 'turn-finished').class).toBe('provider')
+  })
+})
+
+describe('an intervention', () => {
+  it('that nudges is shown in the very next request, and the history says so', () => {
+    const nudged = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('nudge') }))
+    expect(only(nudged.records, 'model-request')).toMatchObject({ round: 2, nudge: 'text of the nudge', callsLeft: 9 })
+    expect(only(nudged.records, 'round-started')).toMatchObject({ round: 2, callsLeft: 9, nudged: true })
+    expect(only(nudged.records, 'history-entry').nudge).toBeNull()
+    const next = nudged.when(outcome(0, 2, { calls: 1 }))
+    expect(only(next.records, 'history-entry').nudge).toBe('text of the nudge')
+    expect(only(next.records, 'model-request').nudge).toBeNull()
+  })
+
+  it('that wants text only takes the calls from the next request, not the tools', () => {
+    const bare = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('text_only') }))
+    expect(only(bare.records, 'model-request')).toMatchObject({ callsLeft: 0, nudge: 'text of the text_only', tools: [{ name: 'search' }] })
+  })
+
+  it('without a text shows none', () => {
+    const bare = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('text_only', { text: '' }) }))
+    expect(only(bare.records, 'model-request')).toMatchObject({ callsLeft: 0, nudge: null })
+  })
+
+  it('that ends the turn gives the fallback with its class and reason', () => {
+    const over = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('end', { class: 'deterministic' }) }))
+    expect(names(over.records)).toEqual(ends)
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'failed',
+      class: 'deterministic',
+      reason: 'the same call failed three times',
+      reply: fallback,
+    })
+  })
+
+  it('that ends the turn without a class means no progress', () => {
+    const over = opened.when(outcome(0, 1, { text: 'and yet a text', intervention: intervention('end') }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'failed', class: 'no_progress' })
+  })
+})
+
+describe('a text-only round that the detector wanted', () => {
+  const asked = opened.when(outcome(0, 1, { calls: 1, intervention: intervention('text_only') }))
+
+  it('with text is the reply, and no cap is named', () => {
+    const over = asked.when(outcome(0, 2, { text: 'I am stuck.' }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', reply: 'I am stuck.', cap: null })
+  })
+
+  it('with text beside calls that were skipped is the reply too', () => {
+    const over = asked.when(outcome(0, 2, { text: 'I am stuck.', calls: 2 }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', reply: 'I am stuck.', totals: { calls: 3 } })
+  })
+
+  it.each([
+    ['calls a tool instead', { calls: 1 }],
+    ['is empty', {}],
+    ['is blank', { text: '  ' }],
+  ])('that %s ends the turn with the reason for the round', (_, of) => {
+    const over = asked.when(outcome(0, 2, of))
+    expect(names(over.records)).toEqual(ends)
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      outcome: 'failed',
+      class: 'no_progress',
+      reason: 'the same call failed three times',
+      reply: fallback,
+      cap: null,
+    })
+  })
+})
+
+describe('the text at a cap', () => {
+  it('speaks of one and of many', () => {
+    expect(capNudge('calls', 1)).toContain('its limit of 1 tool call.')
+    expect(capNudge('rounds', 25)).toContain('its limit of 25 model rounds.')
+  })
+})

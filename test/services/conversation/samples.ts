@@ -1,0 +1,134 @@
+// The records that the conversation reads, with everything that a test does not care about filled in.
+
+import { defaultSettings } from '../../../shared/agents.ts'
+import type {
+  AgentSettings,
+  Call,
+  CallResult,
+  CancelRequested,
+  Caps,
+  Carried,
+  Declaration,
+  Intervention,
+  Message,
+  MessageOf,
+  MessageType,
+  RoundOutcome,
+  Tick,
+  TurnFailed,
+  UserMessage,
+} from '../../../shared/messages.ts'
+import type { Output } from '../../../shared/stage.ts'
+
+export const fallback = 'Sorry, no answer this time.'
+
+export function settingsWith(caps: Partial<Caps> = {}, others: Partial<AgentSettings> = {}): AgentSettings {
+  const { policy } = defaultSettings
+  return { ...defaultSettings, fallback, policy: { ...policy, caps: { ...policy.caps, ...caps } }, ...others }
+}
+
+export const search: Declaration = {
+  name: 'search',
+  description: 'Finds pages.',
+  schema: '{"type":"object"}',
+  idempotent: true,
+  timeoutMs: 20_000,
+  poll: false,
+}
+
+export function says(messageId: string, others: Partial<UserMessage> = {}): UserMessage {
+  return {
+    type: 'user-message',
+    conversation: 'c',
+    messageId,
+    text: `text of ${messageId}`,
+    agent: 'helper',
+    settings: settingsWith(),
+    declarations: [search],
+    ...others,
+  }
+}
+
+export function cancels(messageId: string, conversation = 'c'): CancelRequested {
+  return { type: 'cancel-requested', conversation, messageId }
+}
+
+export function tick(conversation = 'c'): Tick {
+  return { type: 'tick', conversation, unit: conversation }
+}
+
+export function turnFailed(others: Partial<TurnFailed> = {}): TurnFailed {
+  return { type: 'turn-failed', conversation: 'c', turn: 0, stage: 'accumulator', reason: 'it threw', ...others }
+}
+
+type Round = { text?: string; calls?: number; tokens?: number; caps?: Partial<Caps> } & Partial<
+  Pick<RoundOutcome, 'conversation' | 'failure' | 'intervention'>
+>
+
+/** The outcome of a round: its text, how many calls it made, and what it cost. */
+export function outcome(turn: number, round: number, of: Round = {}): RoundOutcome {
+  const calls = Array.from({ length: of.calls ?? 0 }, (_, ordinal) => callAt(ordinal))
+  return {
+    type: 'round-outcome',
+    conversation: of.conversation ?? 'c',
+    turn,
+    round,
+    response: {
+      attempt: `attempt ${turn}/${round}`,
+      text: of.text ?? '',
+      reasoning: '',
+      calls,
+      stop: calls.length > 0 ? 'calls' : 'end',
+      finish: '',
+      usage: { inputTokens: of.tokens ?? 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    },
+    failure: of.failure ?? null,
+    results: calls.map(({ ordinal }) => resultAt(ordinal)),
+    intervention: of.intervention ?? null,
+    policy: settingsWith(of.caps).policy,
+  }
+}
+
+function callAt(ordinal: number): Call {
+  return { ordinal, id: `id-${ordinal}`, name: 'search', raw: '{"for":"x"}', source: 'deltas', problem: null }
+}
+
+function resultAt(ordinal: number): CallResult {
+  return { ordinal, status: 'ok', text: 'the same page again', reason: '', durationMs: 5 }
+}
+
+export function intervention(rung: Intervention['rung'], others: Partial<Intervention> = {}): Intervention {
+  return {
+    rung,
+    ordinary: false,
+    rule: 'identical-failure',
+    ruleVersion: 1,
+    key: 'search',
+    reason: 'the same call failed three times',
+    text: rung === 'end' ? '' : `text of the ${rung}`,
+    class: null,
+    evidence: [],
+    ...others,
+  }
+}
+
+/** The only message of a type among some records; fails the test when there are none or several. */
+export function only<T extends MessageType>(records: Output[], type: T): MessageOf<T> {
+  const found = all(records, type)
+  if (found.length !== 1) throw new Error(`${found.length} of ${type} among ${names(records).join(', ') || 'no records'}`)
+  return found[0] as MessageOf<T>
+}
+
+export function all<T extends MessageType>(records: Output[], type: T): MessageOf<T>[] {
+  return records.map(({ message }) => message).filter((message: Message): message is MessageOf<T> => message.type === type)
+}
+
+/** `port: type` of each record, in order. */
+export function names(records: Output[]): string[] {
+  return records.map(({ to, message }) => `${to}: ${message.type}`)
+}
+
+/** The carried that these records wrote, as it comes back. */
+export function carriedIn(records: Output[]): Carried {
+  return only(records, 'carried')
+}
