@@ -1,0 +1,99 @@
+// The Messages API of Anthropic, and of everything that speaks it, through Anthropic's SDK.
+// Owns: one HTTP request and its raw event stream, and what an HTTP error means. Does not own: retries and deadlines (reducer.ts, attempt.ts),
+// what an event means (anthropic-events.ts), what the request says (anthropic-request.ts).
+//
+// Node's fetch itself gives up after five minutes without a byte, before the headers and between pieces of the body; a longer stallMs changes
+// nothing about that.
+//
+// The SDK's accumulating helper and its parsed event stream are not used: they parse a call's arguments before we have seen the text, drop
+// events that a server sent without a name, and write what they cannot parse to the console.
+
+import type { ReadableStream } from 'node:stream/web'
+import { TransformStream } from 'node:stream/web'
+import Anthropic from '@anthropic-ai/sdk'
+import { Stream } from '@anthropic-ai/sdk/streaming'
+import type { Agent } from '../../shared/agents.ts'
+import { WeirError } from '../../shared/errors.ts'
+import { limits } from '../../shared/limits.ts'
+import { interruptionOf, refusalOf } from './anthropic-errors.ts'
+import type { MessageStream } from './anthropic-events.ts'
+import { endMessage, newMessageStream, readEvent, stopOf } from './anthropic-events.ts'
+import { messageRequest } from './anthropic-request.ts'
+import type { Failed, Finished, Provider } from './provider.ts'
+
+/** The longest wait that a timer can hold: how long to wait is ours to say, byte by byte, and not the SDK's. */
+const never = 2 ** 31 - 1
+
+/** How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is spoken; tests hand in recorded answers. */
+export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = globalThis.fetch): Provider {
+  const client = new Anthropic({
+    apiKey: agent.model.apiKey,
+    // null, not undefined: a variable of the environment must not send an agent's conversations elsewhere.
+    baseURL: agent.model.baseUrl ?? null,
+    fetch,
+    maxRetries: 0,
+    timeout: never,
+    logLevel: 'off',
+  })
+
+  return {
+    async *stream(request, signal, heard) {
+      let response: Response
+      try {
+        response = await client.messages.create({ ...messageRequest(agent, request), stream: true }, { signal }).asResponse()
+      } catch (error) {
+        yield refusalOf(error, agent.model.apiKey)
+        return
+      }
+      heard()
+
+      const message = newMessageStream(agent.model.apiKey)
+      const body = bodyOf(response, heard)
+      let interruption: unknown
+      try {
+        for await (const { event, data } of Stream.rawEvents(new Response(body.bytes))) {
+          body.eventCompleted()
+          const events = readEvent(message, event, data)
+          if (events.length > 0) yield { kind: 'events', events }
+          if (message.over || message.fault !== undefined) break
+        }
+        const events = endMessage(message)
+        if (events.length > 0) yield { kind: 'events', events }
+      } catch (error) {
+        interruption = error
+      }
+      yield endingOf(message, interruption)
+    },
+  }
+}
+
+/** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */
+function endingOf(message: MessageStream, interruption: unknown): Finished | Failed {
+  const { fault, finish, over, usage } = message
+  if (fault !== undefined) return fault
+  if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
+  return { kind: 'finished', stop: stopOf(finish, over), finish, usage }
+}
+
+/** The body's bytes, each piece of them heard, and bounded where the SDK's reader would gather a line without an end (R7). */
+function bodyOf(response: Response, heard: () => void): { bytes: ReadableStream | null; eventCompleted: () => void } {
+  let sinceEvent = 0
+  const observed = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      heard()
+      sinceEvent += piece.byteLength
+      if (sinceEvent > limits.streamEventBytesMax) {
+        const reason = `${sinceEvent} bytes of the stream without a complete event; at most ${limits.streamEventBytesMax}`
+        controller.error(new WeirError('provider.stream', reason))
+      } else controller.enqueue(piece)
+    },
+    // The last event counts also where the server left out the blank line after it; one that is half there is no JSON.
+    flush: (controller) => controller.enqueue(new TextEncoder().encode('\n\n')),
+  })
+  return {
+    bytes: (response.body as ReadableStream<Uint8Array> | null)?.pipeThrough(observed) ?? null,
+    eventCompleted: () => {
+      sinceEvent = 0
+    },
+  }
+}

@@ -1,0 +1,221 @@
+// One attempt to get an answer from the model, from its preparation to the observation of how it went.
+// Owns: the order of what is written. Does not own: whether there is another attempt (reducer.ts), which attempts run (performer.ts), what the
+// provider's bytes mean (anthropic.ts).
+//
+// T1. attempt-started is acknowledged before the provider is called, and all parts before attempt-finished (R4).
+// T2. No history, no readable limits, no time left: no call (R6).
+// T3. Whole or nothing: what was cut, stalled or spoilt is attempt-failed, and no part of it counts.
+// T4. After it was told to stop it writes nothing more. What it wrote before is harmless: parts count only when a decision names them.
+
+import type { Logger } from 'pino'
+import type { Agent, Agents } from '../../shared/agents.ts'
+import { findTool } from '../../shared/agents.ts'
+import { limits } from '../../shared/limits.ts'
+import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy } from '../../shared/messages.ts'
+import type { PerformerContext } from '../../shared/performer.ts'
+import { withOperatorCaps } from './operator-caps.ts'
+import { eventBytes, PartWriter } from './part-writer.ts'
+import type { Failed, Finished, Provider, ProviderRequest, Streamed } from './provider.ts'
+import { shortReason } from './reason.ts'
+import type { AttemptTask } from './reducer.ts'
+import { watchSilence } from './silence.ts'
+import { orStopped, stopped } from './stopping.ts'
+
+export type GatewayOptions = {
+  agents: Agents
+  /** How an agent's model is asked; called once for each attempt. */
+  connect: (agent: Agent) => Provider
+}
+
+/** Never rejects. A write that fails ends it with a line in the log: the bus has given up, and so will the runtime. */
+export async function runAttempt(options: GatewayOptions, context: PerformerContext, task: AttemptTask, stop: AbortSignal): Promise<void> {
+  const { conversation, turn, round } = task.request
+  const id = { conversation, turn, round, attempt: context.randomId() }
+  const log = context.log.child(id)
+  try {
+    const observation = await observe({ options, context, task, stop, id, log })
+    if (observation === undefined || stop.aborted) return
+    await context.write('self', [observation])
+  } catch (error) {
+    log.warn({ err: error }, 'the attempt was given up: it could not be written')
+  }
+}
+
+type AttemptId = { conversation: string; turn: number; round: number; attempt: string }
+
+type Attempt = { options: GatewayOptions; context: PerformerContext; task: AttemptTask; stop: AbortSignal; id: AttemptId; log: Logger }
+
+/** The steps. Undefined: there is nothing to say. Rejects when something could not be written. */
+async function observe(attempt: Attempt): Promise<AttemptFailed | AttemptFinished | undefined> {
+  const { context, task, stop, id, log } = attempt
+  const ready = await orStopped(stop, prepare(attempt))
+  if (ready === stopped) return undefined
+  if (ready.kind === 'failed') return attemptFailed(attempt, ready)
+
+  if (isExpired(attempt)) return undefined
+  await context.write('self', [{ type: 'attempt-started', ...id, owner: context.owner }])
+  if (stop.aborted || isExpired(attempt)) return undefined
+  log.debug({ failures: task.failures, tools: ready.declarations.length, entries: ready.request.history.length }, 'asking the model')
+
+  const parts = new PartWriter(context.clock, (i, events) => context.write('response', [{ type: 'part', ...id, i, events }]))
+  stop.addEventListener('abort', () => parts.drop(), { once: true })
+  const answer = await streamAnswer(attempt, ready, parts)
+  const written = answer === stopped ? stopped : await orStopped(stop, parts.finish())
+  if (answer === stopped || written === stopped) {
+    await parts.stop()
+    return undefined
+  }
+  if (answer.kind === 'failed') return attemptFailed(attempt, answer)
+  if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
+
+  const { finish, stop: why, usage } = answer
+  const declarations = ready.declarations.filter((declaration) => answer.mentions(declaration.name))
+  log.debug({ parts: written, finish, usage }, 'the model has answered')
+  return { type: 'attempt-finished', ...id, parts: written, finish, stop: why, usage, declarations, policy: ready.policy }
+}
+
+type Ready = { kind: 'ready'; agent: Agent; declarations: Declaration[]; request: ProviderRequest; policy: Policy }
+
+/** All that has to be known before the provider may be called. Never rejects, so that nobody has to look at it after a stop. */
+async function prepare({ options, context, task, log }: Attempt): Promise<Ready | Failed> {
+  const { request } = task
+  const { conversation, turn, historyRound, settings, nudge, callsLeft } = request
+  const agent = options.agents.get(request.agent)
+  if (agent === undefined)
+    return notReady('agent.unknown', `this gateway has no agent '${request.agent}'; check the agent files it was started with`, false)
+
+  const declarations = offeredTools(options.agents, request, log)
+  try {
+    const entries = await context.history({ conversation, turn, round: historyRound }, limits.historyWaitMs)
+    if (entries === undefined)
+      return notReady('history.missing', `history entry ${turn}/${historyRound} did not come within ${limits.historyWaitMs} ms`, true)
+    const operator = await context.policy('operator-limits')
+    if (operator !== undefined && operator.type !== 'operator-limits')
+      return notReady('policies.unreadable', `the policy 'operator-limits' is a ${operator.type}`, true)
+    const history = entries.filter((entry) => entry.type === 'history-entry')
+    const providerRequest = { nudge, tools: declarations, textOnly: callsLeft === 0, history }
+    return { kind: 'ready', agent, declarations, request: providerRequest, policy: withOperatorCaps(settings.policy, operator) }
+  } catch (error) {
+    log.warn({ err: error }, 'the tables history and policies cannot be read')
+    return notReady('policies.unreadable', 'the tables history and policies cannot be read', true)
+  }
+}
+
+function notReady(code: Failed['code'], reason: string, retryable: boolean): Failed {
+  return { kind: 'failed', code, class: retryable ? 'transient' : 'internal', reason, retryable, retryAfterMs: null }
+}
+
+/** The tools of the request that this gateway's own agent file declares in just this form; the others are not offered (R6). */
+function offeredTools(agents: Agents, request: ModelRequest, log: Logger): Declaration[] {
+  return request.tools.flatMap((ref) => {
+    const tool = findTool(agents, request.agent, ref)
+    if (tool === undefined) log.warn({ tool: ref.name, hash: ref.hash }, "not offered: the agent's file here has no such tool")
+    return tool === undefined ? [] : [tool.declaration]
+  })
+}
+
+/** Quiet, because time is the log's: its tick will end the round at this very time, whatever our clock says. */
+function isExpired({ context, task, log }: Attempt): boolean {
+  const now = context.clock.now()
+  if (now < task.request.expiresAt) return false
+  log.warn({ expiresAt: task.request.expiresAt, now }, 'no attempt: the round has expired')
+  return true
+}
+
+/** `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may be recovered from (I2). */
+type Answer = Finished & { mentions: (name: string) => boolean }
+
+async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): Promise<Answer | Failed | typeof stopped> {
+  const { context, task, stop } = attempt
+  const { stallMs } = task.request.settings
+  const names = new Set<string>()
+  const text: string[] = []
+  let bytes = 0
+
+  const leave = new AbortController()
+  let isStalled = false
+  const silence = watchSilence(context.clock, stallMs, () => {
+    isStalled = true
+    leave.abort()
+  })
+  const signal = AbortSignal.any([stop, leave.signal])
+  const events = guarded(attempt, ready, signal, silence.heard)
+  try {
+    for (;;) {
+      const next = await orStopped(signal, events.next())
+      if (next === stopped) return isStalled && !stop.aborted ? stalled(stallMs) : stopped
+      if (next.value.kind === 'failed') return next.value
+      if (next.value.kind === 'finished') {
+        const visible = text.join('')
+        return { ...next.value, mentions: (name) => names.has(name) || visible.includes(name) }
+      }
+
+      for (const event of next.value.events) {
+        bytes += eventBytes(event)
+        if (event.kind === 'call_start') names.add(event.name ?? '')
+        if (event.kind === 'text') text.push(event.text)
+      }
+      if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
+      silence.pause()
+      if ((await orStopped(stop, parts.add(next.value.events))) === stopped) return stopped
+      silence.resume()
+    }
+  } finally {
+    silence.stop()
+    leave.abort()
+    events.return(noEnding).catch(() => undefined)
+  }
+}
+
+/** The provider's stream, with an ending whatever the provider's file does; errors of our own code are failures of the attempt too. */
+async function* guarded(
+  { options, log }: Attempt,
+  { agent, request }: Ready,
+  signal: AbortSignal,
+  heard: () => void,
+): AsyncGenerator<Streamed, Failed> {
+  try {
+    yield* options.connect(agent).stream(request, signal, heard)
+    return noEnding
+  } catch (error) {
+    const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`
+    if (!signal.aborted) log.error({ err: error }, reason)
+    return { ...noEnding, reason }
+  }
+}
+
+const noEnding: Failed = {
+  kind: 'failed',
+  code: 'provider.stream',
+  class: 'internal',
+  reason: 'the stream of the provider had no ending',
+  retryable: true,
+  retryAfterMs: null,
+}
+
+const cutOff: Failed = {
+  kind: 'failed',
+  code: 'provider.stream',
+  class: 'transient',
+  reason: 'the stream ended before the provider said why the model stopped',
+  retryable: true,
+  retryAfterMs: null,
+}
+
+function stalled(stallMs: number): Failed {
+  const reason = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
+  return { kind: 'failed', code: 'provider.stalled', class: 'transient', reason, retryable: true, retryAfterMs: null }
+}
+
+function tooLarge(bytes: number): Failed {
+  const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
+  return { kind: 'failed', code: 'provider.stream', class: 'deterministic', reason, retryable: false, retryAfterMs: null }
+}
+
+function attemptFailed({ task, id, log }: Attempt, failed: Failed): AttemptFailed {
+  const { code, retryable } = failed
+  const retryAfterMs = failed.retryAfterMs ?? Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
+  const reason = shortReason(failed.reason)
+  log.info({ code, class: failed.class, reason, retryable, retryAfterMs }, 'the attempt failed')
+  return { type: 'attempt-failed', ...id, reason, class: failed.class, retryable, retryAfterMs }
+}

@@ -1,0 +1,33 @@
+// JSON whose numbers must come out as they went in: an id beyond 2^53 that passes through JSON.parse is another id afterwards.
+
+/** Numbers as they were written (ECMAScript's JSON.parse source text access, which TypeScript's library does not describe yet). */
+type Raw = { rawJSON(text: string): unknown }
+
+/**
+ * The value at `path` of a JSON text, as JSON text of its own: blanks and escapes may differ, nothing else. Undefined where the text has no
+ * such value or is nested too deeply to be written.
+ */
+export function exactJson(text: string, path: (string | number)[]): string | undefined {
+  try {
+    let value: unknown = JSON.parse(text, (_key: string, parsed: unknown, context?: { source: string }): unknown =>
+      typeof parsed === 'number' && context !== undefined ? (JSON as unknown as Raw).rawJSON(context.source) : parsed,
+    )
+    for (const step of path) value = (value as Record<string | number, unknown>)[step]
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+/** The value, or undefined where the text is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,116 @@
+// Writes the parts of one attempt ahead of its decision, in order.
+// W1. One write is in flight at a time; what comes meanwhile gathers and goes in the next record. So the faster the stream and the slower the
+//     bus, the fewer and larger the records are.
+// W2. What gathers is bounded (R7): add() waits while a record's worth lies behind a write.
+// W3. After a write that failed nothing more is written: a part that is missing would cut the attempt.
+
+import type { Clock } from '../../shared/clock.ts'
+import { limits } from '../../shared/limits.ts'
+import type { PartEvent } from '../../shared/messages.ts'
+
+/** Writes part number `i`; resolves when it is acknowledged. */
+export type WritePart = (i: number, events: PartEvent[]) => Promise<unknown>
+
+export class PartWriter {
+  private readonly clock: Clock
+  private readonly write: WritePart
+  private gathered: PartEvent[] = []
+  private gatheredBytes = 0
+  private written = 0
+  /** Settles, never rejects, when the write in flight is done and the next one has begun. */
+  private inFlight: Promise<void> | undefined
+  private failure: { cause: unknown } | undefined
+  private isDue = false
+  private isLast = false
+  private cancelTimer: (() => void) | undefined
+
+  constructor(clock: Clock, write: WritePart) {
+    this.clock = clock
+    this.write = write
+  }
+
+  /** Resolves when there is room for more; rejects when a write has failed. */
+  async add(events: PartEvent[]): Promise<void> {
+    for (const event of events) {
+      this.gathered.push(event)
+      this.gatheredBytes += eventBytes(event)
+    }
+    this.cancelTimer ??= this.clock.after(limits.partHoldMs, () => {
+      this.isDue = true
+      this.writeNext()
+    })
+    this.writeNext()
+    while (this.isFull() && this.inFlight !== undefined) await this.inFlight
+    this.throwFailure()
+  }
+
+  /** Writes the rest; resolves to the number of part records when all are acknowledged. */
+  async finish(): Promise<number> {
+    this.isLast = true
+    this.writeNext()
+    while (this.inFlight !== undefined) await this.inFlight
+    this.throwFailure()
+    return this.written
+  }
+
+  /** Forgets what was not sent. */
+  drop(): void {
+    this.gathered = []
+    this.gatheredBytes = 0
+    this.clearTimer()
+  }
+
+  /** Forgets what was not sent; resolves when nothing is in flight. */
+  async stop(): Promise<void> {
+    this.drop()
+    while (this.inFlight !== undefined) await this.inFlight
+  }
+
+  private writeNext(): void {
+    const isTime = this.isDue || this.isLast || this.isFull()
+    if (this.inFlight !== undefined || this.failure !== undefined || this.gathered.length === 0 || !isTime) return
+    const events = this.take()
+    if (this.gathered.length === 0) this.clearTimer()
+    this.inFlight = this.write(this.written, events).then(
+      () => {
+        this.inFlight = undefined
+        this.writeNext()
+      },
+      (cause: unknown) => {
+        this.inFlight = undefined
+        this.failure = { cause }
+        this.drop()
+      },
+    )
+    this.written += 1
+  }
+
+  /** As many events as go into one record, at least one. */
+  private take(): PartEvent[] {
+    let count = 0
+    for (let bytes = 0; count < this.gathered.length && count < limits.partEventsMax && bytes < limits.partBytesMax; count += 1)
+      bytes += eventBytes(this.gathered[count] as PartEvent)
+    const events = this.gathered.splice(0, count)
+    for (const event of events) this.gatheredBytes -= eventBytes(event)
+    return events
+  }
+
+  private isFull(): boolean {
+    return this.gathered.length >= limits.partEventsMax || this.gatheredBytes >= limits.partBytesMax
+  }
+
+  private clearTimer(): void {
+    this.cancelTimer?.()
+    this.cancelTimer = undefined
+    this.isDue = false
+  }
+
+  private throwFailure(): void {
+    if (this.failure !== undefined) throw this.failure.cause
+  }
+}
+
+/** Bytes of an event as the bound on a round counts them (the accumulator's does too): its texts, and a little so that none is free. */
+export function eventBytes({ id, name, text }: PartEvent): number {
+  return 16 + Buffer.byteLength(text) + Buffer.byteLength(id ?? '') + Buffer.byteLength(name ?? '')
+}

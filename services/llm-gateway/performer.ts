@@ -1,0 +1,45 @@
+// Runs the attempts that open rounds want, on one assigned partition.
+// F1. One attempt for each round at a time, and each task at most once: after it has reported, the reducer wants the next key or nothing.
+// F2. A task that is no longer wanted is aborted and says nothing more. That also ends our attempt when another owner's has failed: then both
+//     owners wait for the same retry.
+
+import type { StartPerformer } from '../../shared/performer.ts'
+import type { GatewayOptions } from './attempt.ts'
+import { runAttempt } from './attempt.ts'
+import type { AttemptTask } from './reducer.ts'
+
+/** `key`: the task that was started last for this round, running or not. */
+type RoundAtWork = { key: string; stop: AbortController }
+
+/** The gateway's side effects; `close` aborts whatever it is called with, since a model's answer cannot be had in a moment of grace. */
+export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
+  return (context) => {
+    const rounds = new Map<string, RoundAtWork>()
+    const running = new Set<Promise<void>>()
+    let isClosed = false
+
+    function start(task: AttemptTask): RoundAtWork {
+      const stop = new AbortController()
+      const attempt = runAttempt(options, context, task, stop.signal).finally(() => running.delete(attempt))
+      running.add(attempt)
+      return { key: task.key, stop }
+    }
+
+    return {
+      reconcile(unit, [task]) {
+        const round = rounds.get(unit)
+        if (isClosed || round?.key === task?.key) return
+        round?.stop.abort()
+        if (task === undefined) rounds.delete(unit)
+        else rounds.set(unit, start(task))
+      },
+
+      async close() {
+        isClosed = true
+        for (const { stop } of rounds.values()) stop.abort()
+        rounds.clear()
+        await Promise.all(running)
+      },
+    }
+  }
+}

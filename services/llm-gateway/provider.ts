@@ -1,0 +1,47 @@
+// What the gateway knows of a model's provider: one request goes in, a stream of normalized events and one ending come out.
+// A provider's file maps its wire to this and decides nothing else: no retries, no deadlines, no folding of arguments.
+
+import type { Milliseconds } from '../../shared/clock.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
+import type { Declaration, FailureClass, HistoryEntry, PartEvent, Stop, Usage } from '../../shared/messages.ts'
+
+/** One round as the model is asked for it, in our words; a provider's file makes its own messages of it. */
+export type ProviderRequest = {
+  /** A text that stands at the top of this one request (I1); null: none. */
+  nudge: string | null
+  /** The tools offered. */
+  tools: Declaration[]
+  /** The model must not call a tool in this round; the tools stay declared, because the history speaks of them. */
+  textOnly: boolean
+  /** In order of turn and round; the user's messages are round 0. */
+  history: HistoryEntry[]
+}
+
+/**
+ * The response is over. `finish`: the provider's own word for why the model stopped, empty when none came. `stop` is `cut` where the stream just
+ * ended: then the gateway takes nothing of it.
+ */
+export type Finished = { kind: 'finished'; stop: Stop; finish: string; usage: Usage }
+
+/** There is no answer. `retryAfterMs`: what the provider asked for; null: nothing. `reason` holds no key and no URL of the agent's file. */
+export type Failed = {
+  kind: 'failed'
+  code: ErrorCode
+  class: FailureClass
+  reason: string
+  retryable: boolean
+  retryAfterMs: Milliseconds | null
+}
+
+/** Some events of the stream, or its end. */
+export type Streamed = { kind: 'events'; events: PartEvent[] } | Finished | Failed
+
+export type Provider = {
+  /**
+   * Asks for one round. Yields events in the order of the stream, then exactly one `finished` or `failed`. Must not throw: what the world does is
+   * a `failed`. After `signal` aborts it ends soon, with or without an ending, and nobody reads what it still yields. `heard` is to be called for
+   * every piece of the response that arrives, whatever it holds: silence is how a stall is known (I5.3). A keep-alive comment or a ping is
+   * a sign of life too: a provider that queues a request sends nothing else.
+   */
+  stream(request: ProviderRequest, signal: AbortSignal, heard: () => void): AsyncIterable<Streamed>
+}

@@ -1,0 +1,15 @@
+// The providers that an agent's file can name. A new one is its own file and a line here.
+
+import type { Agent } from '../../shared/agents.ts'
+import { anthropic } from './anthropic.ts'
+import type { Provider } from './provider.ts'
+
+/** How an agent's model is asked. Its key and its address stay in here. */
+export function connect(agent: Agent): Provider {
+  switch (agent.model.provider) {
+    case 'anthropic':
+      return anthropic(agent)
+    default:
+      return agent.model.provider satisfies never
+  }
+}

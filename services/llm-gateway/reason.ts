@@ -1,0 +1,10 @@
+// Short reasons: what went wrong at the provider, in a few words that may stand in a record.
+// Their text comes from outside, so it is bounded (R7) and must not carry the key back to us: some servers quote it when they refuse it.
+
+import { limits } from '../../shared/limits.ts'
+import { shortened } from '../../shared/text-cut.ts'
+
+/** The reason without the secret, cut to `limits.reasonBytesMax` bytes. */
+export function shortReason(reason: string, secret = ''): string {
+  return shortened(secret === '' ? reason : reason.replaceAll(secret, '[key]'), limits.reasonBytesMax)
+}

@@ -1,0 +1,453 @@
+// The performer between a provider and a bus that do as the test says, on a clock that the test moves.
+
+import { describe, expect, it } from '@jest/globals'
+import { anthropic } from '../../../services/llm-gateway/anthropic.ts'
+import { startGateway } from '../../../services/llm-gateway/performer.ts'
+import type { Provider, ProviderRequest, Streamed } from '../../../services/llm-gateway/provider.ts'
+import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
+import type { Agent } from '../../../shared/agents.ts'
+import { defaultPolicy, defaultSettings, policyOf, toolRef } from '../../../shared/agents.ts'
+import { limits } from '../../../shared/limits.ts'
+import { createLog } from '../../../shared/log.ts'
+import type { Message, ModelRequest, PartEvent } from '../../../shared/messages.ts'
+import type { PerformerContext } from '../../../shared/performer.ts'
+import type { Port } from '../../../shared/topology.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import { modelRequest } from '../../support/messages.ts'
+import { agentOf, apiKey, tool, userSays } from './samples.ts'
+
+const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }
+const finished: Streamed = { kind: 'finished', stop: 'end', finish: 'end_turn', usage }
+const unavailable: Streamed = {
+  ...{ kind: 'failed', code: 'provider.unavailable', class: 'transient', reason: 'overloaded', retryable: true, retryAfterMs: null },
+}
+
+function part(kind: PartEvent['kind'], text: string, name: string | null = null): PartEvent {
+  return { kind, index: 0, id: null, name, text }
+}
+const says = (text: string): Streamed => ({ kind: 'events', events: [part('text', text)] })
+
+/** What the provider is told to yield; `wait` is until the test says `go`; `hang` is for ever, whatever the signal says. */
+type Step = Streamed | 'wait' | 'hang' | (() => void)
+
+type World = ReturnType<typeof world>
+
+function world(
+  script: Step[] = [says('hi'), finished],
+  options: { agents?: Agent[]; context?: Partial<PerformerContext>; connect?: (agent: Agent) => Provider } = {},
+) {
+  const clock = manualClock(1000)
+  const written: { to: Port; message: Message }[] = []
+  const asked: ProviderRequest[] = []
+  const aborted: boolean[] = []
+  const logged: string[] = []
+  let go = (): void => undefined
+  let acknowledge: (() => void) | undefined
+  let holdsWrites = false
+  let ids = 0
+
+  const provider: Provider = {
+    async *stream(request, signal, heard) {
+      const n = asked.push(request) - 1
+      aborted.push(false)
+      signal.addEventListener('abort', () => (aborted[n] = true))
+      for (const step of script) {
+        if (step === 'hang') await new Promise(() => {})
+        else if (step === 'wait') {
+          await new Promise<void>((resolve) => {
+            go = () => {
+              heard()
+              resolve()
+            }
+          })
+        } else if (typeof step === 'function') step()
+        else yield step
+      }
+    },
+  }
+  const context: PerformerContext = {
+    ...{ owner: 'owner', partition: 0, clock, formerOwnersDead: false },
+    log: createLog({ level: 'trace', destination: { write: (line: string) => void logged.push(line) } }),
+    randomId: () => `id${++ids}`,
+    async write(to, messages) {
+      if (holdsWrites) await new Promise<void>((resolve) => (acknowledge = resolve))
+      written.push(...messages.map((message) => ({ to, message })))
+      return []
+    },
+    history: async () => [userSays('hello')],
+    policy: async () => undefined,
+    ...options.context,
+  }
+  const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))
+  const performer = startGateway({ agents, connect: options.connect ?? (() => provider) })(context)
+  return {
+    ...{ clock, written, asked, aborted, logged, performer },
+    types: () => written.map(({ message }) => message.type),
+    go: () => go(),
+    holdWrites: (holds: boolean) => (holdsWrites = holds),
+    acknowledge: () => acknowledge?.(),
+    messages: <T extends Message['type']>(type: T) =>
+      written.map(({ message }) => message).filter((m) => m.type === type) as Extract<Message, { type: T }>[],
+  }
+}
+
+function task(failures = 0, request: Partial<ModelRequest> = {}): AttemptTask {
+  return { key: `attempt ${failures}`, request: modelRequest(request), failures }
+}
+
+/** Lets everything happen that needs no time. */
+async function settled(): Promise<void> {
+  for (let n = 0; n < 20; n += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+async function run(world: World, attempt = task()): Promise<World> {
+  world.performer.reconcile('u', [attempt])
+  await settled()
+  return world
+}
+
+const failureIn = (world: World) => {
+  expect(world.types().at(-1)).toBe('attempt-failed')
+  return world.messages('attempt-failed').at(-1)
+}
+
+describe('an attempt', () => {
+  it('is started, streamed and finished under one random id', async () => {
+    const { written } = await run(world())
+    const id = { conversation: 'c', turn: 0, round: 1, attempt: 'id1' }
+    expect(written).toEqual([
+      { to: 'self', message: { type: 'attempt-started', ...id, owner: 'owner' } },
+      { to: 'response', message: { type: 'part', ...id, i: 0, events: [part('text', 'hi')] } },
+      {
+        to: 'self',
+        message: {
+          ...{ type: 'attempt-finished', ...id, parts: 1, finish: 'end_turn', stop: 'end', usage },
+          ...{ declarations: [], policy: defaultPolicy },
+        },
+      },
+    ])
+  })
+
+  it('asks the provider only when its start is acknowledged', async () => {
+    const slow = world()
+    slow.holdWrites(true)
+    await run(slow)
+    expect(slow.asked).toEqual([])
+    slow.holdWrites(false)
+    slow.acknowledge()
+    await settled()
+    expect(slow.asked).toHaveLength(1)
+  })
+
+  it('is finished only when all its parts are acknowledged', async () => {
+    const slow = world([says('a'), 'wait', finished])
+    await run(slow)
+    slow.holdWrites(true)
+    slow.clock.advance(limits.partHoldMs)
+    slow.go()
+    await settled()
+    expect(slow.types()).toEqual(['attempt-started'])
+    slow.holdWrites(false)
+    slow.acknowledge()
+    await settled()
+    expect(slow.types()).toEqual(['attempt-started', 'part', 'attempt-finished'])
+  })
+
+  it('may have an empty answer, which has no parts', async () => {
+    expect((await run(world([finished]))).messages('attempt-finished')).toMatchObject([{ parts: 0 }])
+  })
+
+  it('numbers its parts in the order of the stream', async () => {
+    const streaming = await run(world([says('a'), 'wait', says('b'), 'wait', says('c'), finished]))
+    for (let n = 0; n < 3; n += 1) {
+      streaming.clock.advance(limits.partHoldMs)
+      streaming.go()
+      await settled()
+    }
+    expect(streaming.messages('part').map(({ i, events }) => [i, events[0]?.text])).toEqual([
+      [0, 'a'],
+      [1, 'b'],
+      [2, 'c'],
+    ])
+    expect(streaming.messages('attempt-finished')).toMatchObject([{ parts: 3 }])
+  })
+
+  it('shows the model what the request asks for', async () => {
+    const tools = [tool('read'), tool('write')]
+    const request = { nudge: 'Stop that.', callsLeft: 0, tools: tools.map(({ declaration }) => toolRef(declaration)) }
+    const { asked } = await run(world(), task(0, request))
+    expect(asked).toEqual([
+      { nudge: 'Stop that.', textOnly: true, tools: tools.map(({ declaration }) => declaration), history: [userSays('hello')] },
+    ])
+  })
+
+  it('names the declarations of those offered tools that occur in the answer, as calls or in text where they may be recovered from (I2)', async () => {
+    const agent = agentOf({ tools: ['read', 'write', 'list', 'never'].map((name) => tool(name)) })
+    const offered = ['read', 'write', 'never'].map((name) => toolRef(tool(name).declaration))
+    const script: Step[] = [
+      { kind: 'events', events: [part('call_start', '', 'read'), part('call_start', '', 'list'), part('call_start', '', 'unknown')] },
+      says('{"name": "wri'),
+      says('te"}'),
+      finished,
+    ]
+    const { messages } = await run(world(script, { agents: [agent] }), task(0, { tools: offered }))
+    expect(messages('attempt-finished')[0]?.declarations.map(({ name }) => name)).toEqual(['read', 'write'])
+  })
+
+  it("does not offer a tool that its own agent file declares in another form: whose command it is, is the file's to say", async () => {
+    const changed = toolRef(tool('read', { description: 'something else' }).declaration)
+    const { asked, logged } = await run(world(), task(0, { tools: [changed, toolRef(tool('write').declaration)] }))
+    expect(asked[0]?.tools.map(({ name }) => name)).toEqual(['write'])
+    expect(logged.join('')).toContain('not offered')
+  })
+
+  it("carries the policy with the operator's caps where they are lower", async () => {
+    const { version: _, ...content } = defaultPolicy
+    const caps = { ...content.caps, rounds: 2 }
+    const policy = async (key: string): Promise<Message | undefined> =>
+      key === 'operator-limits' ? { type: 'operator-limits', caps } : undefined
+    const { messages } = await run(world([finished], { context: { policy } }))
+    expect(messages('attempt-finished')).toMatchObject([{ policy: policyOf({ ...content, caps }) }])
+  })
+})
+
+describe('no attempt', () => {
+  it('is made without the history entry that the request names', async () => {
+    const waits: unknown[] = []
+    const history: PerformerContext['history'] = async (upTo, waitMs) => void waits.push([upTo, waitMs])
+    const none = await run(world([finished], { context: { history } }), task(0, { turn: 5, round: 3, historyRound: 2 }))
+    expect(waits).toEqual([[{ conversation: 'c', turn: 5, round: 2 }, limits.historyWaitMs]])
+    expect(none.types()).toEqual(['attempt-failed'])
+    expect(failureIn(none)).toMatchObject({ class: 'transient', retryable: true, reason: expect.stringContaining('5/2') })
+    expect(none.asked).toEqual([])
+  })
+
+  it("is made where the operator's limits cannot be read", async () => {
+    const wrong = async (): Promise<Message> => ({ ...modelRequest() })
+    const broken = () => Promise.reject(new Error('the table is gone'))
+    for (const policy of [wrong, broken]) {
+      const unreadable = await run(world([finished], { context: { policy } }))
+      expect(unreadable.types()).toEqual(['attempt-failed'])
+      expect(failureIn(unreadable)).toMatchObject({ retryable: true })
+    }
+  })
+
+  it('is made for an agent that this gateway does not have, and none will be', async () => {
+    const unknown = await run(world(), task(0, { agent: 'nobody' }))
+    expect(unknown.types()).toEqual(['attempt-failed'])
+    expect(failureIn(unknown)).toMatchObject({ class: 'internal', retryable: false, reason: expect.stringContaining("no agent 'nobody'") })
+  })
+
+  it('is made once the round has expired; the tick will say so', async () => {
+    const late = await run(world(), task(0, { expiresAt: 1000 }))
+    expect(late.written).toEqual([])
+    expect(late.asked).toEqual([])
+  })
+
+  it('is made where the round expires while the start is being written', async () => {
+    const late = world()
+    late.holdWrites(true)
+    await run(late, task(0, { expiresAt: 2000 }))
+    late.clock.advance(1000)
+    late.holdWrites(false)
+    late.acknowledge()
+    await settled()
+    expect(late.types()).toEqual(['attempt-started'])
+    expect(late.asked).toEqual([])
+  })
+})
+
+describe('an attempt fails', () => {
+  it('as the provider says, after what was shown of it is written', async () => {
+    const failed = await run(world([says('a'), { ...unavailable, retryAfterMs: 7000 }]))
+    expect(failed.types()).toEqual(['attempt-started', 'part', 'attempt-failed'])
+    expect(failureIn(failed)).toEqual({
+      ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt: 'id1' },
+      ...{ reason: 'overloaded', class: 'transient', retryable: true, retryAfterMs: 7000 },
+    })
+  })
+
+  it('with a wait that grows from failure to failure, up to a bound, where the provider names none', async () => {
+    const waits: unknown[] = []
+    for (const failures of [0, 1, 2, 9]) waits.push(failureIn(await run(world([unavailable]), task(failures)))?.retryAfterMs)
+    expect(waits).toEqual([1000, 2000, 4000, limits.retryBackoffMsMax])
+  })
+
+  it('when the stream ends before the provider said why: whole or nothing', async () => {
+    const cut = await run(world([says('half an ans'), { kind: 'finished', stop: 'cut', finish: '', usage }]))
+    expect(failureIn(cut)).toMatchObject({ class: 'transient', retryable: true })
+    expect(cut.messages('attempt-finished')).toEqual([])
+  })
+
+  it('when the answer takes more bytes than a round may have', async () => {
+    const large = says('x'.repeat(limits.roundPartsBytesMax / 4))
+    const flood = await run(world([large, large, large, large, 'hang']))
+    expect(failureIn(flood)).toMatchObject({ class: 'deterministic', retryable: false })
+    expect(flood.aborted).toEqual([true])
+  })
+
+  it("when the provider's own code throws or has no ending, with no word of what it threw in the record", async () => {
+    const thrown = await run(
+      world([
+        says('a'),
+        () => {
+          throw new Error(`with ${apiKey}`)
+        },
+      ]),
+    )
+    expect(failureIn(thrown)).toMatchObject({ class: 'internal', retryable: true, reason: expect.not.stringContaining(apiKey) })
+    expect(failureIn(await run(world([says('a')])))).toMatchObject({ class: 'internal' })
+    const connect = () => {
+      throw new TypeError('no such provider')
+    }
+    expect(failureIn(await run(world([], { connect })))).toMatchObject({ class: 'internal' })
+  })
+})
+
+describe('a stall', () => {
+  const settings = { ...defaultSettings, stallMs: 5000 }
+
+  it('is no byte for stallMs: the attempt fails and its provider is told, even one that does not listen', async () => {
+    const silent = await run(world([says('a'), 'hang']), task(0, { settings }))
+    silent.clock.advance(4999)
+    await settled()
+    expect(silent.types()).toEqual(['attempt-started', 'part'])
+    silent.clock.advance(1)
+    await settled()
+    expect(failureIn(silent)).toMatchObject({ class: 'transient', retryable: true, reason: expect.stringContaining('5000 ms') })
+    expect(silent.aborted).toEqual([true])
+  })
+
+  it('is put off by every byte, also one that means nothing', async () => {
+    const alive = await run(world(['wait', 'wait', 'wait', finished]), task(0, { settings }))
+    for (let n = 0; n < 3; n += 1) {
+      alive.clock.advance(4000)
+      alive.go()
+      await settled()
+    }
+    expect(alive.types().at(-1)).toBe('attempt-finished')
+  })
+
+  it('is not that our own bus is slow', async () => {
+    const large = says('x'.repeat(limits.partBytesMax))
+    const slow: World = world([() => slow.holdWrites(true), large, large, finished])
+    await run(slow, task(0, { settings }))
+    slow.clock.advance(60_000)
+    await settled()
+    slow.holdWrites(false)
+    slow.acknowledge()
+    await settled()
+    expect(slow.types()).toEqual(['attempt-started', 'part', 'part', 'attempt-finished'])
+  })
+})
+
+describe('a task', () => {
+  it('runs once, however often it is wanted, also after it has reported', async () => {
+    const failing = await run(world([unavailable]))
+    await run(failing)
+    await run(failing)
+    expect(failing.asked).toHaveLength(1)
+  })
+
+  it('is followed by the next one when that is wanted', async () => {
+    const failing = await run(world([unavailable]))
+    failing.performer.reconcile('u', [])
+    await run(failing, task(1))
+    expect(failing.asked).toHaveLength(2)
+    expect(failing.messages('attempt-failed').map(({ attempt }) => attempt)).toEqual(['id1', 'id2'])
+  })
+
+  it('that is no longer wanted is aborted and says nothing more', async () => {
+    const cancelled = await run(world([says('a'), 'wait', says('b'), finished]))
+    cancelled.performer.reconcile('u', [])
+    expect(cancelled.aborted).toEqual([true])
+    cancelled.go()
+    cancelled.clock.advance(60_000)
+    await settled()
+    expect(cancelled.types()).toEqual(['attempt-started'])
+  })
+
+  it('that is replaced by the next one is aborted, and the next one runs', async () => {
+    const replaced = await run(world(['wait', finished]))
+    await run(replaced, task(1))
+    expect(replaced.aborted).toEqual([true, false])
+    replaced.go()
+    await settled()
+    expect(replaced.messages('attempt-finished')).toMatchObject([{ attempt: 'id2' }])
+  })
+
+  it('of one round does not touch another round', async () => {
+    const two = world(['wait', finished])
+    two.performer.reconcile('u', [task()])
+    two.performer.reconcile('v', [task(0, { round: 2 })])
+    await settled()
+    two.performer.reconcile('u', [])
+    await settled()
+    expect(two.aborted).toEqual([true, false])
+  })
+})
+
+describe('closing', () => {
+  it.each(['shutdown', 'lost'] as const)('(%s) aborts what runs, writes nothing more and starts nothing more', async (how) => {
+    const closing = await run(world([says('a'), 'hang']))
+    await closing.performer.close(how)
+    expect(closing.aborted).toEqual([true])
+    closing.performer.reconcile('v', [task()])
+    closing.clock.advance(60_000)
+    await settled()
+    expect(closing.types()).toEqual(['attempt-started'])
+    expect(closing.asked).toHaveLength(1)
+  })
+
+  it('does not wait for a history entry that does not come', async () => {
+    const waiting = await run(world([], { context: { history: () => new Promise(() => {}) } }))
+    await waiting.performer.close('shutdown')
+    expect(waiting.written).toEqual([])
+  })
+
+  it('waits for a write that is under way', async () => {
+    const writing = await run(world([says('a'), 'hang']))
+    writing.holdWrites(true)
+    writing.clock.advance(limits.partHoldMs)
+    let closed = false
+    const close = writing.performer.close('lost').then(() => (closed = true))
+    await settled()
+    expect(closed).toBe(false)
+    writing.acknowledge()
+    await close
+  })
+})
+
+describe('a bus that gives up', () => {
+  it.each(['attempt-started', 'part', 'attempt-finished', 'attempt-failed'])(
+    'at %s ends the attempt with a line in the log',
+    async (type) => {
+      const write: PerformerContext['write'] = async (_, messages) => {
+        if (messages.some((message) => message.type === type)) throw new Error('the bus gave up')
+        return []
+      }
+      const script = type === 'attempt-failed' ? [unavailable] : [says('a'), finished]
+      const given = await run(world(script, { context: { write } }))
+      expect(given.logged.join('')).toContain('the bus gave up')
+      await run(given)
+      expect(given.asked.length).toBeLessThanOrEqual(1)
+      await given.performer.close('lost')
+    },
+  )
+})
+
+it("keeps the agent's key out of every record and every line of the log", async () => {
+  const refusing: typeof fetch = async (_, init) =>
+    new Response(
+      JSON.stringify({ error: { type: 'authentication_error', message: `bad key ${new Headers(init?.headers).get('authorization')}` } }),
+      { status: 401 },
+    )
+  const spoiling: typeof fetch = async () =>
+    new Response(`event: error\ndata: {"error":{"type":"api_error","message":"with ${apiKey}"}}\n\n`)
+  const failing: typeof fetch = () => Promise.reject(new Error(`cannot reach it with ${apiKey}`))
+  for (const fetch of [refusing, spoiling, failing]) {
+    const { written, logged, types } = await run(world([], { connect: (agent) => anthropic(agent, fetch) }))
+    expect(types().at(-1)).toBe('attempt-failed')
+    expect(JSON.stringify(written) + logged.join('')).not.toContain(apiKey)
+  }
+})

@@ -1,0 +1,262 @@
+import { describe, expect, it } from '@jest/globals'
+import { llmGateway } from '../../../services/llm-gateway/reducer.ts'
+import { defaultPolicy, defaultSettings, policyOf } from '../../../shared/agents.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { AttemptFailed, AttemptFinished, AttemptStarted, Message, ModelFinished, Tick } from '../../../shared/messages.ts'
+import { at, given } from '../../support/given.ts'
+import { cancel, modelRequest } from '../../support/messages.ts'
+import { tool } from './samples.ts'
+
+const round = { conversation: 'c', turn: 0, round: 1 }
+const usage = { inputTokens: 3, outputTokens: 4, cacheReadTokens: 5, cacheWriteTokens: 6 }
+const overlaid = policyOf({ ...defaultPolicy, graceMs: 1 })
+
+function started(attempt: string): AttemptStarted {
+  return { type: 'attempt-started', ...round, attempt, owner: 'o' }
+}
+
+function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFailed {
+  return {
+    type: 'attempt-failed',
+    ...round,
+    attempt,
+    reason: 'overloaded',
+    class: 'transient',
+    retryable: true,
+    retryAfterMs: 1000,
+    ...fields,
+  }
+}
+
+function finished(attempt: string, fields: Partial<AttemptFinished> = {}): AttemptFinished {
+  const answer = { parts: 2, finish: 'tool_use', stop: 'calls' as const, usage, declarations: [tool('read').declaration], policy: overlaid }
+  return { type: 'attempt-finished', ...round, attempt, ...answer, ...fields }
+}
+
+const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(modelRequest()) }
+
+const noAnswer = {
+  ...{ type: 'model-finished', ...round, attempt: '', parts: 0, finish: '', stop: 'other', declarations: [], agent: 'agent' },
+  ...{ usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }, policy: defaultPolicy },
+  ...{ callsLeft: 100, expiresAt: 1_000_000 },
+}
+
+function failureOf([message]: Message[]): ModelFinished['failure'] {
+  return (message as ModelFinished).failure
+}
+
+describe('a round', () => {
+  it('opens with the names of all tools that the request offers, and wants its first attempt at once', () => {
+    const request = modelRequest({
+      tools: [
+        { name: 'read', hash: 'h1' },
+        { name: 'write', hash: 'h2' },
+      ],
+    })
+    const open = given(llmGateway, request)
+    expect(open.to('response')).toEqual([{ type: 'model-opened', ...round, offered: ['read', 'write'], expiresAt: 1_000_000 }])
+    expect(open.wants).toEqual([{ key: 'attempt 0', request, failures: 0 }])
+    expect(open.due).toBe(1_000_000)
+  })
+
+  it('ignores a request that is already open', () => {
+    const again = given(llmGateway, modelRequest(), failed('a'), modelRequest())
+    expect(again.records).toEqual([])
+    expect(again.state).toEqual(given(llmGateway, modelRequest(), failed('a')).state)
+  })
+
+  it('is known by conversation, turn and round, whatever characters the conversation has', () => {
+    const units = [
+      modelRequest({ conversation: 'c/1', turn: 2, round: 3 }),
+      modelRequest({ conversation: 'c', turn: 1, round: 3 }),
+      modelRequest({ conversation: 'c/1/2', turn: 3, round: 3 }),
+      modelRequest({ conversation: 'c","1', turn: 2, round: 3 }),
+    ].map((request) => llmGateway.unit(request))
+    expect(new Set(units).size).toBe(units.length)
+    expect(llmGateway.unit({ ...started('a'), conversation: 'c/1', turn: 2, round: 3 })).toBe(units[0])
+  })
+
+  it('that comes at its expiresAt opens and fails at once, so that the accumulator hears of it', () => {
+    const late = given(llmGateway, at(1_000_000, modelRequest()))
+    expect(late.to('response')).toMatchObject([{ type: 'model-opened' }, { type: 'model-finished', failure: { class: 'budget' } }])
+    expect(late.state).toBeUndefined()
+  })
+
+  it('ends at its expiresAt as a budget that is used up', () => {
+    const expired = given(llmGateway, modelRequest(), started('a'), at(1_000_000, tick))
+    expect(expired.to('response')).toEqual([{ ...noAnswer, failure: { class: 'budget', reason: expect.any(String) } }])
+    expect(expired.state).toBeUndefined()
+    expect(expired.wants).toEqual([])
+  })
+
+  it('closes without a word when the reducer threw, because the runtime tells the conversation', () => {
+    const threw = given(llmGateway, modelRequest()).whenFails(finished('a'))
+    expect(threw.state).toBeUndefined()
+    expect(threw.records).toEqual([])
+  })
+})
+
+describe('an answer', () => {
+  it('closes the round with what the attempt observed and what the request asked for', () => {
+    const answered = given(llmGateway, modelRequest({ callsLeft: 7 }), started('a'), finished('a'))
+    expect(answered.to('response')).toEqual([
+      {
+        ...{ type: 'model-finished', ...round, attempt: 'a', parts: 2, finish: 'tool_use', stop: 'calls', usage },
+        ...{
+          declarations: [tool('read').declaration],
+          policy: overlaid,
+          agent: 'agent',
+          callsLeft: 7,
+          expiresAt: 1_000_000,
+          failure: null,
+        },
+      },
+    ])
+    expect(answered.state).toBeUndefined()
+  })
+
+  it('is the first one in the log, whoever wrote it; a second one means nothing', () => {
+    const answered = given(llmGateway, modelRequest(), started('zombie'), started('own'), finished('zombie'))
+    expect(answered.to('response')).toMatchObject([{ attempt: 'zombie' }])
+    expect(answered.when(finished('own')).records).toEqual([])
+  })
+
+  it('counts after another attempt has failed, also while a retry is waited for', () => {
+    const answered = given(llmGateway, modelRequest(), started('own'), started('zombie'), failed('own'), finished('zombie'))
+    expect(answered.to('response')).toMatchObject([{ type: 'model-finished', attempt: 'zombie', failure: null }])
+  })
+
+  it('of a round that never opened opens nothing', () => {
+    for (const stray of [finished('a'), failed('a'), started('a')]) {
+      expect(given(llmGateway, stray).state).toBeUndefined()
+      expect(given(llmGateway, stray).records).toEqual([])
+    }
+  })
+})
+
+describe('an attempt that failed', () => {
+  it('lets the next one be wanted when the wait is over, and not before', () => {
+    const waiting = given(llmGateway, at(100, modelRequest()), at(200, failed('a', { retryAfterMs: 1500 })))
+    expect(waiting.wants).toEqual([])
+    expect(waiting.due).toBe(1700)
+    expect(waiting.when(at(1699, tick)).wants).toEqual([])
+    const again = waiting.when(at(1700, tick))
+    expect(again.wants).toMatchObject([{ key: 'attempt 1', failures: 1 }])
+    expect(again.records).toEqual([])
+    expect(again.due).toBe(1_000_000)
+  })
+
+  it('counts once, also when its record comes twice', () => {
+    const settings = { ...defaultSettings, attempts: 2 }
+    const twice = given(llmGateway, modelRequest({ settings }), failed('a'), failed('a'))
+    expect(twice.state).toBeDefined()
+    expect(twice.records).toEqual([])
+    expect(twice.when(failed('b')).to('response')).toMatchObject([{ failure: { class: 'transient' } }])
+  })
+
+  it('is the last when all tries are used up; the round fails with its class and reason', () => {
+    const used = given(llmGateway, modelRequest(), failed('a'), failed('b'), failed('c', { reason: 'still overloaded' }))
+    expect(used.to('response')).toEqual([{ ...noAnswer, failure: { class: 'transient', reason: 'still overloaded' } }])
+    expect(used.state).toBeUndefined()
+  })
+
+  it('is the last when another try cannot help', () => {
+    const refused = given(llmGateway, modelRequest(), failed('a', { retryable: false, class: 'refused', reason: 'no such model' }))
+    expect(refused.to('response')).toEqual([{ ...noAnswer, failure: { class: 'refused', reason: 'no such model' } }])
+  })
+
+  it('is the last when the retry would come at expiresAt or later', () => {
+    const request = modelRequest({ expiresAt: 5000 })
+    expect(failureOf(given(llmGateway, request, at(4000, failed('a'))).to('response'))).toEqual({
+      class: 'transient',
+      reason: 'overloaded',
+    })
+    expect(given(llmGateway, request, at(3999, failed('a'))).state).toBeDefined()
+  })
+
+  it('cannot ask for a wait beyond the limit, nor for one in the past', () => {
+    const long = given(llmGateway, at(0, modelRequest()), at(0, failed('a', { retryAfterMs: 2 ** 50 })))
+    expect(long.due).toBe(limits.retryAfterMsMax)
+    const negative = given(llmGateway, at(0, modelRequest()), at(50, failed('a', { retryAfterMs: -1000 })))
+    expect(negative.due).toBe(50)
+  })
+
+  it('never shortens the wait that an earlier one asked for', () => {
+    const both = given(
+      llmGateway,
+      at(0, modelRequest()),
+      at(0, failed('own', { retryAfterMs: 5000 })),
+      at(1, failed('zombie', { retryAfterMs: 0 })),
+    )
+    expect(both.due).toBe(5000)
+  })
+
+  it('is counted against the hard limit where an agent asks for more tries', () => {
+    const settings = { ...defaultSettings, attempts: 1_000_000 }
+    const attempts = Array.from({ length: limits.attemptsMax }, (_, n) => failed(`a${n}`))
+    expect(given(llmGateway, modelRequest({ settings }), ...attempts.slice(1)).state).toBeDefined()
+    expect(given(llmGateway, modelRequest({ settings }), ...attempts).state).toBeUndefined()
+  })
+})
+
+describe('an attempt that started', () => {
+  it('changes nothing: an owner that finds it starts its own', () => {
+    const open = given(llmGateway, modelRequest())
+    const seen = open.when(started('another owner'))
+    expect(seen.state).toEqual(open.state)
+    expect(seen.wants).toEqual(open.wants)
+  })
+})
+
+describe('a cancel', () => {
+  it('closes an open round as cancelled, also while a retry is waited for', () => {
+    for (const open of [given(llmGateway, modelRequest()), given(llmGateway, modelRequest(), failed('a'))]) {
+      const cancelled = open.when(cancel())
+      expect(cancelled.to('response')).toEqual([{ ...noAnswer, failure: { class: 'cancelled', reason: expect.any(String) } }])
+      expect(cancelled.state).toBeUndefined()
+    }
+  })
+
+  it('before its round is remembered: the round opens and is cancelled in one step, without an attempt', () => {
+    const remembered = given(llmGateway, cancel())
+    expect(remembered.records).toEqual([])
+    expect(remembered.wants).toEqual([])
+    expect(remembered.due).toBe(1_000_000)
+    const round = remembered.when(modelRequest())
+    expect(round.to('response')).toMatchObject([{ type: 'model-opened' }, { type: 'model-finished', failure: { class: 'cancelled' } }])
+    expect(round.state).toBeUndefined()
+  })
+
+  it('is forgotten at its expiresAt, and not by an attempt that comes before', () => {
+    const remembered = given(llmGateway, cancel(), cancel(), started('zombie'), failed('zombie'), finished('zombie'))
+    expect(remembered.state).toEqual({ phase: 'cancelled', expiresAt: 1_000_000 })
+    expect(remembered.when(at(999_999, tick)).state).toBeDefined()
+    expect(remembered.when(at(1_000_000, tick)).state).toBeUndefined()
+    expect(remembered.when(at(1_000_000, tick)).records).toEqual([])
+  })
+
+  it('for nothing outstanding, or one that is too late, is dropped', () => {
+    expect(given(llmGateway, cancel({ round: 0 })).state).toBeUndefined()
+    expect(given(llmGateway, at(1_000_000, cancel())).state).toBeUndefined()
+  })
+})
+
+it('writes the same for the same records', () => {
+  const records = [modelRequest(), started('a'), failed('a'), started('b'), finished('b')]
+  expect(given(llmGateway, ...records).all).toEqual(given(llmGateway, ...records).all)
+})
+
+it('opens and finishes a round exactly once, whatever comes in which order', () => {
+  const records = [modelRequest(), cancel(), failed('a'), failed('a'), failed('b', { retryable: false }), finished('c'), finished('d')]
+  for (const order of rotations(records)) {
+    const types = given(llmGateway, ...order).all.map(({ message }) => message.type)
+    expect(types).toEqual(['model-opened', 'model-finished'])
+  }
+})
+
+function rotations<T>(items: T[]): T[][] {
+  return items.flatMap((_, n) => {
+    const turned = [...items.slice(n), ...items.slice(0, n)]
+    return [turned, turned.toReversed()]
+  })
+}

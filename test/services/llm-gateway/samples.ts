@@ -1,0 +1,73 @@
+// What the gateway's tests are about: an agent with a tool, the entries of its history, and a provider's stream read to its end.
+
+import type { Provider, Streamed } from '../../../services/llm-gateway/provider.ts'
+import type { Agent, Tool } from '../../../shared/agents.ts'
+import { defaultSettings } from '../../../shared/agents.ts'
+import type { Call, CallResult, Declaration, HistoryEntry, PartEvent, Response } from '../../../shared/messages.ts'
+
+export const apiKey = 'sk-test-0123456789'
+
+export function tool(name: string, fields: Partial<Declaration> = {}): Tool {
+  const schema = JSON.stringify({ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] })
+  return {
+    declaration: { name, description: `runs ${name}`, schema, idempotent: false, timeoutMs: 1000, poll: false, ...fields },
+    run: { kind: 'command', argv: ['true'] },
+  }
+}
+
+export function agentOf(fields: Partial<Agent> = {}, model: Partial<Agent['model']> = {}): Agent {
+  return {
+    name: 'agent',
+    system: 'You are helpful.',
+    model: { provider: 'anthropic', name: 'some-model', apiKey, maxOutputTokens: 1000, ...model },
+    tools: [tool('read'), tool('write')],
+    settings: defaultSettings,
+    ...fields,
+  }
+}
+
+export function userSays(text: string, at: { turn?: number } = {}): HistoryEntry {
+  return {
+    type: 'history-entry',
+    conversation: 'c',
+    turn: 0,
+    round: 0,
+    user: text,
+    response: null,
+    results: [],
+    nudge: null,
+    note: null,
+    ...at,
+  }
+}
+
+export function modelSays(
+  fields: Partial<Response>,
+  at: { turn?: number; round?: number; results?: CallResult[]; nudge?: string } = {},
+): HistoryEntry {
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  const response: Response = { attempt: 'a', text: '', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage, ...fields }
+  return { ...userSays(''), user: null, round: 1, response, ...at }
+}
+
+export function call(fields: Partial<Call> = {}): Call {
+  return { ordinal: 0, id: 'toolu_1', name: 'read', raw: '{"path":"x"}', source: 'deltas', problem: null, ...fields }
+}
+
+export function result(fields: Partial<CallResult> = {}): CallResult {
+  return { ordinal: 0, status: 'ok', text: 'done', reason: '', durationMs: 1, ...fields }
+}
+
+/** All that a provider yields for one request. */
+export async function readToEnd(
+  provider: Provider,
+  options: { signal?: AbortSignal; heard?: () => void; history?: HistoryEntry[] } = {},
+): Promise<{ events: PartEvent[]; ending: Exclude<Streamed, { kind: 'events' }> | undefined }> {
+  const request = { nudge: null, tools: [], textOnly: false, history: options.history ?? [userSays('hello')] }
+  const events: PartEvent[] = []
+  for await (const item of provider.stream(request, options.signal ?? new AbortController().signal, options.heard ?? (() => {}))) {
+    if (item.kind === 'events') events.push(...item.events)
+    else return { events, ending: item }
+  }
+  return { events, ending: undefined }
+}

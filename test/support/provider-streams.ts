@@ -1,0 +1,113 @@
+// Recorded and hand-broken provider streams from the shared fixtures, as the bytes that a server would send, and a `fetch` that sends them.
+// The folder is not part of the repository: where it is missing, `fixtures` is undefined and the tests over it report themselves as skipped.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export type ExpectedCall = { id: string | null; name: string; args?: unknown; executable?: unknown; args_raw?: string; reason?: string }
+
+/** One HTTP response and what must come out of it. */
+export type StreamCase = {
+  name: string
+  bytes: Buffer
+  calls: ExpectedCall[]
+  text?: string
+  hasReasoning?: boolean
+  finish?: string | null
+}
+
+type Expected = { tool_calls: ExpectedCall[]; text_prefix?: string; has_reasoning?: boolean; finish_reason?: string | null }
+type IndexEntry = {
+  file: string
+  provider: string
+  expected: Expected & { messages?: Expected[]; sequences?: (Expected & { sequence: string })[] }
+}
+type Deviation = { id: string; slug: string; api: string; chunks: Record<string, unknown>[]; expected: { tool_calls: ExpectedCall[] } }
+
+const folder = fileURLToPath(new URL('../../../shared/fixtures/', import.meta.url))
+
+/** All responses of one API, or undefined where the fixtures are missing. */
+export function streamFixtures(api: 'anthropic'): StreamCase[] | undefined {
+  return existsSync(folder) ? [...recordings(api), ...deviations(api)] : undefined
+}
+
+function recordings(api: string): StreamCase[] {
+  const entries = JSON.parse(readFileSync(join(folder, 'streams/index.json'), 'utf8')) as IndexEntry[]
+  return entries
+    .filter(({ provider }) => provider === api)
+    .flatMap(({ file, expected }) => {
+      const bytes = readFileSync(join(folder, 'streams', file))
+      const responses = file.endsWith('.sse') ? [bytes] : responsesOf(bytes.toString())
+      const all = expected.messages ?? expected.sequences ?? [expected]
+      if (all.length !== responses.length) throw new Error(`${file} holds ${responses.length} responses, but ${all.length} are expected`)
+      return all.map((one, n) => ({
+        name: all.length === 1 ? file : `${file} ${n + 1}`,
+        bytes: responses[n] as Buffer,
+        calls: one.tool_calls,
+        ...(one.text_prefix === undefined ? {} : { text: one.text_prefix }),
+        ...(one.has_reasoning === undefined ? {} : { hasReasoning: one.has_reasoning }),
+        ...(one.finish_reason === undefined ? {} : { finish: one.finish_reason }),
+      }))
+    })
+}
+
+/** The responses of a file with one payload a line: `{sequence, event, data}`, or the payload itself; a message_stop ends one. */
+function responsesOf(text: string): Buffer[] {
+  const responses: string[] = []
+  let current = ''
+  for (const line of text.split('\n')) {
+    if (line.trim() === '' || line.startsWith('#')) continue
+    const payload = JSON.parse(line) as { type?: string; event?: string; data?: unknown }
+    const name = payload.event ?? payload.type ?? ''
+    current += sse(name, payload.event === undefined ? line.trim() : JSON.stringify(payload.data))
+    if (name === 'message_stop') {
+      responses.push(current)
+      current = ''
+    }
+  }
+  return responses.map((response) => Buffer.from(response))
+}
+
+function deviations(api: string): StreamCase[] {
+  return readFileSync(join(folder, 'deviations.jsonl'), 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => JSON.parse(line) as Deviation)
+    .filter((deviation) => deviation.api === api)
+    .map(({ id, slug, chunks, expected }) => ({
+      name: `${id} ${slug}`,
+      bytes: Buffer.from(chunks.map(deviationBytes).join('')),
+      calls: expected.tool_calls,
+    }))
+}
+
+function deviationBytes(chunk: Record<string, unknown>): string {
+  if ('end' in chunk) return chunk.end === 'done' ? 'data: [DONE]\n\n' : ''
+  if ('sse_comment' in chunk) return `: ${chunk.sse_comment}\n\n`
+  if ('raw' in chunk) return `data: ${chunk.raw}\n\n`
+  return sse(String(chunk.type), JSON.stringify(chunk))
+}
+
+/** One server-sent event. */
+export function sse(name: string, data: string): string {
+  return `event: ${name}\ndata: ${data}\n\n`
+}
+
+/** A `fetch` that answers every request with these bytes, in pieces of a size; `breaks`: the connection breaks after them. */
+export function answering(bytes: Buffer | string, options: { pieceBytes?: number; breaks?: boolean } = {}): typeof globalThis.fetch {
+  const all = Buffer.from(bytes)
+  const pieceBytes = options.pieceBytes ?? Math.max(all.length, 1)
+  return () => {
+    let at = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at < all.length) controller.enqueue(new Uint8Array(all.subarray(at, at + pieceBytes)))
+        else if (options.breaks) controller.error(Object.assign(new Error('socket closed'), { code: 'ECONNRESET' }))
+        else controller.close()
+        at += pieceBytes
+      },
+    })
+    return Promise.resolve(new Response(body, { status: 200, headers: { 'content-type': 'text/event-stream' } }))
+  }
+}
