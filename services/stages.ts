@@ -2,7 +2,7 @@
 // from here; adding one is its files, a row in shared/topology.ts, and its entry here.
 
 import type { Logger } from 'pino'
-import type { Agents } from '../shared/agents.ts'
+import type { Agent, Agents } from '../shared/agents.ts'
 import type { Bus, Subscription } from '../shared/bus/port.ts'
 import type { RunOptions } from '../shared/runtime/run-stage.ts'
 import { runStage } from '../shared/runtime/run-stage.ts'
@@ -14,13 +14,21 @@ import { conversation } from './conversation/reducer.ts'
 import { startCommand } from './executor/command.ts'
 import { startExecutor } from './executor/performer.ts'
 import { executor } from './executor/reducer.ts'
-import { connect } from './llm-gateway/anthropic.ts'
+import type { StartTool } from './executor/tool.ts'
 import { startGateway } from './llm-gateway/performer.ts'
+import type { Provider } from './llm-gateway/provider.ts'
+import { connect } from './llm-gateway/providers.ts'
 import { llmGateway } from './llm-gateway/reducer.ts'
 import { loopDetector } from './loop-detector/reducer.ts'
 import { validator } from './validator/reducer.ts'
 
-export type StagesOptions = { bus: Bus; agents: Agents; topicPrefix: string; partitions: number; log: Logger }
+/** Where the pipeline touches the world: how a model is asked and how a tool is started. */
+export type World = { connect: (agent: Agent) => Provider; run: StartTool }
+
+const realWorld: World = { connect, run: startCommand }
+
+/** `world`: for benches and tests that measure or drive the pipeline without real models and processes. */
+export type StagesOptions = { bus: Bus; agents: Agents; topicPrefix: string; partitions: number; log: Logger; world?: World }
 
 export type RunningStages = {
   /** Rejects with the first stage that cannot go on; never resolves. */
@@ -29,26 +37,29 @@ export type RunningStages = {
 }
 
 /** How to run each stage with these agents. */
-export function stageStarters(agents: Agents): Record<StageName, (options: RunOptions) => Promise<Subscription>> {
+export function stageStarters(
+  agents: Agents,
+  { connect, run }: World = realWorld,
+): Record<StageName, (options: RunOptions) => Promise<Subscription>> {
   return {
     conversation: (options) => runStage({ stage: conversation }, options),
     'llm-gateway': (options) => runStage({ stage: llmGateway, startPerformer: startGateway({ agents, connect }) }, options),
     accumulator: (options) => runStage({ stage: accumulator, observed: logCalls }, options),
     validator: (options) => runStage({ stage: validator }, options),
     'loop-detector': (options) => runStage({ stage: loopDetector }, options),
-    executor: (options) => runStage({ stage: executor, startPerformer: startExecutor({ agents, run: startCommand }) }, options),
+    executor: (options) => runStage({ stage: executor, startPerformer: startExecutor({ agents, run }) }, options),
   }
 }
 
 /** Creates the topics that are missing and runs all six stages in this process. */
-export async function startStages({ bus, agents, topicPrefix, partitions, log }: StagesOptions): Promise<RunningStages> {
+export async function startStages({ bus, agents, topicPrefix, partitions, log, world }: StagesOptions): Promise<RunningStages> {
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
   const subscriptions: Subscription[] = []
   const close = async () => {
     await Promise.all(subscriptions.map((subscription) => subscription.close()))
   }
   try {
-    for (const start of Object.values(stageStarters(agents))) subscriptions.push(await start({ bus, topicPrefix, log }))
+    for (const start of Object.values(stageStarters(agents, world))) subscriptions.push(await start({ bus, topicPrefix, log }))
   } catch (error) {
     await close()
     throw error

@@ -20,13 +20,17 @@ const goOn = 'Please continue.'
 const blankMessage = '(The message was empty.)'
 const noResult = 'The result of this call is not known.'
 
-/** `history` in order of turn and round. Entries without a response add nothing: a round that failed was never said. */
+/**
+ * `history` in order of turn and round. A round without a response was never said, but its note is told: that calls of it may have run is what the
+ * model must know before it makes them again (R5).
+ */
 export function conversationMessages(history: HistoryEntry[]): ConversationMessage[] {
   const messages: ConversationMessage[] = []
   const ids = new Set<string>()
   for (const entry of history) {
     if (entry.user !== null) append(messages, 'user', [textBlock(entry.user.trim() === '' ? blankMessage : entry.user)])
     if (entry.response !== null) appendResponse(messages, ids, entry, entry.response)
+    else if (entry.note !== null && entry.note.trim() !== '') append(messages, 'user', [textBlock(`(${entry.note})`)])
   }
   if (messages.at(-1)?.role !== 'user') append(messages, 'user', [textBlock(goOn)])
   return messages

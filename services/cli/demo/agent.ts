@@ -23,7 +23,7 @@ export function demoAgent(baseUrl: string): Agent {
           timeoutMs: 10_000,
           poll: false,
         },
-        run: { kind: 'command', argv: [process.execPath, fileURLToPath(new URL('exec-tool.ts', import.meta.url))] },
+        run: { kind: 'command', argv: [process.execPath, fileURLToPath(new URL('exec-tool.mjs', import.meta.url))] },
       },
     ],
     settings: { ...defaultSettings, fallback: 'I could not find out which command to run.' },

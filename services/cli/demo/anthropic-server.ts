@@ -21,26 +21,34 @@ export type Block =
 
 /**
  * `message`: content blocks, `input` of a call as raw JSON text that is streamed in pieces; `error`: an HTTP error; `cut`: the blocks, then
- * the connection breaks; `garbage`: bytes that are no events; `stall`: headers, then silence until the client leaves.
+ * the connection breaks; `garbage`: bytes that are no events; `stall`: headers and perhaps blocks, then silence until the client leaves;
+ * `bytes`: this body and no other, with status 200 if none is given; `hangup`: the connection breaks without an answer.
  */
 export type Reply =
   | { kind: 'message'; blocks: Block[]; stopReason?: string }
   | { kind: 'cut'; blocks: Block[] }
   | { kind: 'error'; status: number; headers?: Record<string, string>; message: string }
   | { kind: 'garbage' }
-  | { kind: 'stall' }
+  | { kind: 'stall'; blocks?: Block[] }
+  | { kind: 'bytes'; bytes: string; status?: number; contentType?: string }
+  | { kind: 'hangup' }
 
 export type AnthropicServer = {
   url: string
   /** All requests so far, oldest first. */
   requests: ModelCall[]
+  /** How many of them are being answered right now. */
+  open(): number
   close(): Promise<void>
 }
 
 /** `respond` decides each answer from the request and its number (from 1); `delayMs` is how long the model "thinks" before its first byte. */
 export async function startAnthropicServer(respond: (call: ModelCall, number: number) => Reply, delayMs = 0): Promise<AnthropicServer> {
   const requests: ModelCall[] = []
+  const open = new Set<ServerResponse>()
   const server = createServer((request, response) => {
+    open.add(response)
+    response.on('close', () => open.delete(response))
     answer(request, response).catch(() => response.destroy())
   })
 
@@ -54,15 +62,25 @@ export async function startAnthropicServer(respond: (call: ModelCall, number: nu
       response.end(JSON.stringify({ type: 'error', error: { type: 'api_error', message: reply.message } }))
       return
     }
+    if (reply.kind === 'hangup') {
+      response.destroy()
+      return
+    }
+    if (reply.kind === 'bytes') {
+      response.writeHead(reply.status ?? 200, { 'content-type': reply.contentType ?? 'text/event-stream' })
+      response.end(reply.bytes)
+      return
+    }
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
-    if (reply.kind === 'stall') return
     if (reply.kind === 'garbage') {
       response.end('<html>502 Bad Gateway</html>\n\ndata: {"type": "content_block_delta", \n\n')
       return
     }
-    const events = eventsOf(call, reply.blocks, reply.kind === 'cut' ? undefined : (reply.stopReason ?? stopReasonOf(reply.blocks)))
+    const blocks = reply.blocks ?? []
+    const events = eventsOf(call, blocks, reply.kind === 'message' ? (reply.stopReason ?? stopReasonOf(blocks)) : undefined)
     for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    if (reply.kind === 'stall') return
     if (reply.kind === 'cut') {
       await sleep(10) // so that what was written is on its way before the connection breaks
       response.destroy()
@@ -73,6 +91,7 @@ export async function startAnthropicServer(respond: (call: ModelCall, number: nu
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    open: () => open.size,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

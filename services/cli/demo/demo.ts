@@ -7,6 +7,7 @@ import type { Agent } from '../../../shared/agents.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { createLog } from '../../../shared/log.ts'
+import { foldFrom } from '../../../shared/runtime/position.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { startStages } from '../../stages.ts'
 import { ask } from '../edge.ts'
@@ -20,7 +21,7 @@ import type { Screen } from './screen.ts'
 import { createScreen } from './screen.ts'
 
 /** How long the scripted model thinks before each answer: long enough to watch, short enough for 25 rounds. */
-const thinkingMs = 80
+const thinkingMs = 60
 
 /** The cap that ended the real incident. */
 const iterationsMax = 25
@@ -63,7 +64,13 @@ async function playWeir(bad: BadModel, settings: Settings, screen: Screen): Prom
 async function throughWeir(agent: Agent, folder: string, settings: Settings, screen: Screen): Promise<LoopEnd> {
   const log = createLog({ level: settings.logLevel })
   const { topicPrefix, partitions } = settings
-  const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock, synchronous: settings.synchronous })
+  const bus = await openEmbeddedBus({
+    file: join(folder, 'weir.db'),
+    clock: systemClock,
+    synchronous: settings.synchronous,
+    keepFrom: foldFrom,
+    log,
+  })
   const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix, partitions, log })
   try {
     let toolStarts = 0

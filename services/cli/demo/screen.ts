@@ -46,7 +46,8 @@ export function createScreen(out: NodeJS.WriteStream) {
         case 'tool-started':
           return roundLine(activity.round, `${activity.name} started`)
         case 'turn-finished':
-          line(`      ${paint('green', activity.outcome)}: ${activity.reply}`)
+          line(`      ${paint('green', `${activity.outcome}:`)}`)
+          for (const words of wrapped(activity.reply, 72)) line(`      ${words}`)
       }
     },
 
@@ -74,4 +75,15 @@ export function createScreen(out: NodeJS.WriteStream) {
       line('  ARCHITECTURE.md          one call followed through the files')
     },
   }
+}
+
+/** Lines of at most `width` characters, broken between words. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
 }

@@ -58,8 +58,15 @@ describe('a conversation', () => {
     })
   })
 
-  it('leaves out rounds that failed and responses without a visible word or call', () => {
-    const failed: HistoryEntry = { ...userSays(''), user: null, round: 1, note: 'the model could not be asked' }
+  it('tells the note of a round that has no response, such as that its calls may have run', () => {
+    const failed: HistoryEntry = { ...userSays(''), user: null, round: 1, note: 'Calls made in it may have run.' }
+    expect(messagesOf(userSays('a'), failed, userSays('b', { turn: 1 }))).toEqual([
+      { role: 'user', content: [text('a'), text('(Calls made in it may have run.)'), text('b')] },
+    ])
+  })
+
+  it('leaves out rounds that failed without a note and responses without a visible word or call', () => {
+    const failed: HistoryEntry = { ...userSays(''), user: null, round: 1 }
     const thinkingOnly = modelSays({ reasoning: '[{"type":"thinking","thinking":"hm","signature":"s"}]', text: ' \n' }, { round: 2 })
     expect(messagesOf(userSays('a'), failed, thinkingOnly)).toEqual([{ role: 'user', content: [text('a')] }])
   })

@@ -3,7 +3,7 @@
 let input = ''
 process.stdin.setEncoding('utf8')
 for await (const chunk of process.stdin) input += chunk
-const { command } = JSON.parse(input) as { command?: unknown }
+const { command } = JSON.parse(input)
 if (typeof command !== 'string' || command.trim() === '') {
   process.stderr.write("missing 'command' parameter\n")
   process.exitCode = 1

@@ -1,0 +1,37 @@
+// `make bench`: every bench of the repository in one run, as one table. A ratio compares two values of this same run; nothing else compares
+// across machines. What each bench does not measure stands at the top of its file.
+
+import { cpus } from 'node:os'
+import { benchAccumulator } from './accumulator.ts'
+import { benchBus } from './bus.ts'
+import { benchCodec } from './codec.ts'
+import { benchConversation } from './conversation.ts'
+import { benchExecutor } from './executor.ts'
+import { benchLoopDetector } from './loop-detector.ts'
+import { benchPipeline } from './pipeline.ts'
+import type { Row } from './row.ts'
+import { benchValidator } from './validator.ts'
+
+const benches: [string, () => Row[] | Promise<Row[]>][] = [
+  ['codec', benchCodec],
+  ['bus', benchBus],
+  ['conversation', benchConversation],
+  ['accumulator', benchAccumulator],
+  ['validator', benchValidator],
+  ['loop-detector', benchLoopDetector],
+  ['executor', benchExecutor],
+  ['pipeline', benchPipeline],
+]
+
+process.stdout.write(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`)
+for (const [name, bench] of benches) {
+  process.stdout.write(`\n${name}\n`)
+  for (const row of await bench()) process.stdout.write(`  ${lineOf(row)}\n`)
+}
+
+function lineOf({ name, value, unit, baseline, ratio, notMeasured }: Row): string {
+  if (notMeasured !== undefined) return `${name}: not measured: ${notMeasured}`
+  const digits = value >= 100 ? 0 : value >= 1 ? 1 : 3
+  const number = value.toLocaleString('en-US', { maximumFractionDigits: digits })
+  return `${name.padEnd(72)} ${number.padStart(12)} ${unit}${ratio === undefined ? '' : `   ${ratio.toFixed(2)} x ${baseline}`}`
+}

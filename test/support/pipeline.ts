@@ -1,0 +1,140 @@
+// All six stages on an embedded bus in a folder of its own, with a scripted model behind real HTTP and real processes as tools.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import type { AnthropicServer, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
+import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
+import type { Activity, Edge } from '../../services/cli/edge.ts'
+import { ask } from '../../services/cli/edge.ts'
+import type { RunningStages } from '../../services/stages.ts'
+import { startStages } from '../../services/stages.ts'
+import type { Agent, CommandTool } from '../../shared/agents.ts'
+import { defaultSettings, policyOf } from '../../shared/agents.ts'
+import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import type { Bus, StoredRecord } from '../../shared/bus/port.ts'
+import { systemClock } from '../../shared/clock.ts'
+import { decode } from '../../shared/codec.ts'
+import type { AgentSettings, Declaration, Message, Policy, TurnFinished } from '../../shared/messages.ts'
+import type { TopicName } from '../../shared/topology.ts'
+
+export type Turn = { activity: Activity[]; finished: TurnFinished }
+
+export type Pipeline = {
+  server: AnthropicServer
+  bus: Bus
+  edge: Edge
+  agent: Agent
+  /** Log lines at debug and above. */
+  log: string[]
+  /** One message, to the end of its turn. */
+  ask(text: string, options?: { conversation?: string; messageId?: string }): Promise<Turn>
+  records(topic: TopicName): Promise<Message[]>
+  /** The lines that tools wrote into the file of their starts: what really ran. */
+  starts(): Promise<string[]>
+}
+
+export type PipelineOptions = {
+  model: (call: ModelCall, number: number) => Reply
+  settings?: Partial<Omit<AgentSettings, 'policy'>> & { policy?: Partial<Omit<Policy, 'version'>> }
+  /** What the agent offers; `startsFile` is where a tool writes a line when it starts. */
+  tools?: (startsFile: string) => { declaration: Declaration; run: CommandTool }[]
+}
+
+/** Starts everything, runs the test, and takes everything away again. */
+export async function withPipeline(options: PipelineOptions, test: (pipeline: Pipeline) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-e2e-'))
+  const server = await startAnthropicServer(options.model)
+  const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+  const startsFile = join(folder, 'starts')
+  const agent = testAgent(server.url, options, startsFile)
+  const log: string[] = []
+  let running: RunningStages | undefined
+  try {
+    const edge = { bus, topicPrefix: 'weir.', partitions: 2 }
+    running = await startStages({
+      ...edge,
+      agents: new Map([[agent.name, agent]]),
+      log: pino({ level: 'debug' }, { write: (line: string) => log.push(line) }),
+    })
+    const { failed } = running
+    await test({
+      server,
+      bus,
+      edge,
+      agent,
+      log,
+      async ask(text, { conversation = 'c', messageId = text } = {}) {
+        const activity: Activity[] = []
+        const turn = ask(edge, { agent, conversation, messageId, text }, AbortSignal.timeout(25_000))
+        for (;;) {
+          const { value, done } = await Promise.race([turn.next(), failed])
+          if (done) throw new Error(`the turn did not end; activity so far: ${JSON.stringify(activity)}`)
+          activity.push(value)
+          if (value.type === 'turn-finished' && value.messageId === messageId) return { activity, finished: value }
+        }
+      },
+      async records(topic) {
+        const records: StoredRecord[] = []
+        for (const { partition } of await bus.ends(`weir.${topic}`))
+          records.push(...(await bus.read({ topic: `weir.${topic}`, partition, from: 0, limit: 100_000 })))
+        return records.map((record) => decode(record.value as Uint8Array))
+      },
+      async starts() {
+        const text = await readFile(startsFile, 'utf8').catch(() => '')
+        return text.split('\n').filter((line) => line !== '')
+      },
+    })
+  } finally {
+    await running?.close()
+    await bus.close()
+    await server.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** An agent whose settings are the defaults but for what a test is about. */
+export function testAgent(
+  baseUrl: string,
+  { settings = {}, tools }: Pick<PipelineOptions, 'settings' | 'tools'>,
+  startsFile: string,
+): Agent {
+  const { policy, ...rest } = settings
+  const { version: _, ...defaults } = defaultSettings.policy
+  return {
+    name: 'test-agent',
+    system: 'You are under test.',
+    model: { provider: 'anthropic', name: 'scripted', baseUrl, apiKey: 'key-that-must-not-show', maxOutputTokens: 1_024 },
+    tools: (tools ?? execTool)(startsFile),
+    settings: { ...defaultSettings, fallback: 'This is the fallback.', ...rest, policy: policyOf({ ...defaults, ...policy }) },
+  }
+}
+
+/** The tool of incident I1, which also notes each start: wants a command, and answers it with `ran: <command>`. */
+export function execTool(startsFile: string): { declaration: Declaration; run: CommandTool }[] {
+  return [recordedTool({ name: 'exec', required: ['command'] }, startsFile)]
+}
+
+type RecordedTool = { name: string; required?: string[]; schema?: object; fields?: Partial<Declaration> }
+
+/** A real process that notes its start as a line of JSON {name, key, arguments} and then does what its arguments say; see tools/recorded.mjs. */
+export function recordedTool(
+  { name, required = [], schema, fields = {} }: RecordedTool,
+  startsFile: string,
+): { declaration: Declaration; run: CommandTool } {
+  const properties = Object.fromEntries(required.map((field) => [field, { type: 'string' }]))
+  return {
+    declaration: {
+      name,
+      description: `the tool ${name}`,
+      schema: JSON.stringify(schema ?? { type: 'object', properties, required }),
+      idempotent: false,
+      timeoutMs: 10_000,
+      poll: false,
+      ...fields,
+    },
+    run: { kind: 'command', argv: [process.execPath, fileURLToPath(new URL('tools/recorded.mjs', import.meta.url)), name, startsFile] },
+  }
+}
