@@ -20,6 +20,7 @@ import type { Provider } from './llm-gateway/provider.ts'
 import { connect } from './llm-gateway/providers.ts'
 import { llmGateway } from './llm-gateway/reducer.ts'
 import { loopDetector } from './loop-detector/reducer.ts'
+import { logJudgements } from './validator/log-judgements.ts'
 import { validator } from './validator/reducer.ts'
 
 /** Where the pipeline touches the world: how a model is asked and how a tool is started. */
@@ -45,7 +46,7 @@ export function stageStarters(
     conversation: (options) => runStage({ stage: conversation }, options),
     'llm-gateway': (options) => runStage({ stage: llmGateway, startPerformer: startGateway({ agents, connect }) }, options),
     accumulator: (options) => runStage({ stage: accumulator, observed: logCalls }, options),
-    validator: (options) => runStage({ stage: validator }, options),
+    validator: (options) => runStage({ stage: validator, observed: logJudgements }, options),
     'loop-detector': (options) => runStage({ stage: loopDetector }, options),
     executor: (options) => runStage({ stage: executor, startPerformer: startExecutor({ agents, run }) }, options),
   }

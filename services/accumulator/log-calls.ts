@@ -1,0 +1,12 @@
+// What the accumulator's decisions look like in the log. A reducer cannot log; the runtime calls this for each record that it wrote.
+
+import type { Logger } from 'pino'
+import type { Message } from '../../shared/messages.ts'
+
+/** Logs each finalized call with its raw argument text, at debug: arguments are the user's data (I1). */
+export function logCalls(message: Message, log: Logger): void {
+  if (message.type !== 'round-proposed') return
+  const { conversation, turn, round } = message
+  for (const { ordinal, name, source, problem, raw } of message.response.calls)
+    log.debug({ conversation, turn, round, ordinal, name, source, problem, raw }, 'call finalized')
+}

@@ -1,0 +1,118 @@
+// Accumulator: turns the parts of one model response into one finished response.
+// Owns: the parts of an open round, until one attempt is named as the answer. Does not own: mapping a provider's chunks and choosing the attempt
+// (llm-gateway), judging a call (validator), what an empty or thinking-only response means (loop-detector).
+//
+// A1. Parts change nothing; only model-finished decides, and it names the attempt. Two owners may stream two attempts at once, and they never mix.
+// A2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One that is missing makes the answer a failure, never a
+//     shorter answer: a call whose last bytes are missing can look complete.
+// A3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is joined, repaired or invented (I1.1, I5.1).
+// A4. Bytes of parts are bounded over all attempts of a round (R7). An attempt that does not fit can never be folded, so its parts are given up.
+
+import type { Milliseconds } from '../../shared/clock.ts'
+import { limits } from '../../shared/limits.ts'
+import type { ModelFinished, ModelOpened, Part, PartEvent, RoundFailure, RoundProposed, Tick } from '../../shared/messages.ts'
+import type { Output, Stage } from '../../shared/stage.ts'
+import { closed, unreachable } from '../../shared/stage.ts'
+import { emptyResponse, foldResponse } from './response.ts'
+
+export type OpenRound = {
+  /** Names of all tools that the request offered. */
+  offered: string[]
+  expiresAt: Milliseconds
+  /** What the kept parts weigh together (A4). */
+  bytes: number
+  attempts: Map<string, Attempt>
+}
+
+/** `kept`: parts by their place. `over`: a part did not fit, so this attempt can only be reported as cut. */
+type Attempt = { phase: 'kept'; parts: Map<number, PartEvent[]>; bytes: number } | { phase: 'over' }
+
+export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | Tick> = {
+  name: 'accumulator',
+  unit: (message) => (message.type === 'tick' ? message.unit : JSON.stringify([message.conversation, message.turn, message.round])),
+  due: (open) => open.expiresAt,
+  wants: () => [],
+
+  react(open, { message }) {
+    switch (message.type) {
+      case 'model-opened':
+        return { state: open ?? { offered: message.offered, expiresAt: message.expiresAt, bytes: 0, attempts: new Map() } }
+      case 'part':
+        if (open === undefined) return closed // its round never opened, or is over
+        keep(open, message)
+        return { state: open }
+      case 'model-finished':
+        return open === undefined ? closed : { records: [proposed(open, message)] }
+      case 'tick':
+        return closed // expired: the gateway speaks for the round
+      default:
+        return unreachable(message)
+    }
+  },
+
+  failed: () => closed,
+}
+
+/** Changes `open` in place: an argument of 100,000 deltas must not be copied 100,000 times. The first part of a place is kept (A1). */
+function keep(open: OpenRound, part: Part): void {
+  const attempt: Attempt = open.attempts.get(part.attempt) ?? { phase: 'kept', parts: new Map(), bytes: 0 }
+  if (attempt.phase === 'over' || attempt.parts.has(part.i)) return
+
+  const bytes = weightOf(part)
+  if (open.bytes + bytes > limits.roundPartsBytesMax) {
+    open.attempts.set(part.attempt, { phase: 'over' })
+    open.bytes -= attempt.bytes
+    return
+  }
+  attempt.parts.set(part.i, part.events)
+  attempt.bytes += bytes
+  open.bytes += bytes
+  open.attempts.set(part.attempt, attempt)
+}
+
+/** What an event and a part cost beside their texts, so that empty ones are not free. */
+const eventBytes = 8
+const partBytes = 16
+
+function weightOf({ events }: Part): number {
+  let bytes = partBytes
+  for (const { text, id, name } of events) {
+    bytes += eventBytes + Buffer.byteLength(text)
+    if (id !== null) bytes += Buffer.byteLength(id)
+    if (name !== null) bytes += Buffer.byteLength(name)
+  }
+  return bytes
+}
+
+function proposed(open: OpenRound, finished: ModelFinished): Output {
+  const { conversation, turn, round, declarations, agent, policy, callsLeft, expiresAt } = finished
+  const record: RoundProposed = {
+    type: 'round-proposed',
+    ...{ conversation, turn, round },
+    ...answer(open, finished),
+    ...{ offered: open.offered, declarations, agent, policy, callsLeft, expiresAt },
+  }
+  return { to: 'next', message: record }
+}
+
+function answer(open: OpenRound, finished: ModelFinished): Pick<RoundProposed, 'response' | 'failure'> {
+  if (finished.failure !== null) return { response: emptyResponse(finished), failure: finished.failure }
+  const parts = partsOf(open, finished)
+  return Array.isArray(parts) ? foldResponse(parts, finished) : { response: { ...emptyResponse(finished), stop: 'cut' }, failure: parts }
+}
+
+/** The parts 0 to parts - 1 in order, or why there is no answer (A2). */
+function partsOf(open: OpenRound, { attempt, parts: count }: ModelFinished): PartEvent[][] | RoundFailure {
+  const kept = open.attempts.get(attempt)
+  if (kept?.phase === 'over') {
+    const reason = `the response was cut: its parts take more than the ${limits.roundPartsBytesMax} bytes that a round may hold`
+    return { class: 'provider', reason }
+  }
+  const parts: PartEvent[][] = []
+  for (let i = 0; i < count; i += 1) {
+    const events = kept?.parts.get(i)
+    if (events === undefined) return { class: 'transient', reason: `the response was cut: part ${i + 1} of ${count} is missing` }
+    parts.push(events)
+  }
+  return parts
+}

@@ -1,0 +1,77 @@
+// Checks the arguments of a call against the schema of its tool: one JSON object, read by everybody alike, that the schema allows.
+
+import type { ErrorObject } from 'ajv'
+import { argumentText } from '../../shared/call.ts'
+import { limits } from '../../shared/limits.ts'
+import type { Call } from '../../shared/messages.ts'
+import { notAnObject, repeatedMemberRefusal, unreadable } from './call-problem.ts'
+import type { UsableSchema } from './compiled-schema.ts'
+import type { Refusal } from './directive.ts'
+import { missingFields } from './directive.ts'
+import { membersFault } from './members.ts'
+import { missingFrom } from './required-fields.ts'
+import { acceptedFields, schemaFault } from './schema-fault.ts'
+import { unusableSchema } from './tool-refusal.ts'
+
+/** Every error is named only where arguments are short: a long list can have one for each item. */
+const explainedCharactersMax = 16_384
+const alsoWrongMax = 5
+
+/** Why these arguments must not reach the tool; undefined: they may. */
+export function argumentsRefusal(call: Call, { schema, judge, explain }: UsableSchema): Refusal | undefined {
+  const text = argumentText(call)
+  const value = parsed(text)
+  if (value === undefined) return unreadable(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return notAnObject(text)
+  const fault = membersFault(text, limits.argumentDepthMax)
+  if (fault !== undefined) return fault.kind === 'repeated' ? repeatedMemberRefusal(fault.name) : unreadable(text)
+
+  const missing = missingFrom(value as Record<string, unknown>, schema)
+  const judgement = judge(value)
+  switch (judgement.kind) {
+    case 'text-too-long': {
+      const reason = `a text of more than ${limits.patternTextMax} characters cannot be checked against its pattern`
+      return { code: 'bad_arguments', reason, unknown: 'arguments', notes: ['Send a shorter text.'] }
+    }
+    case 'unjudged':
+      return unusableSchema(call.name, 'it cannot be evaluated')
+    case 'valid':
+      return missing.length === 0 ? undefined : { code: 'schema', reason: missingFields(missing), unknown: missing }
+    case 'invalid': {
+      const explained = text.length <= explainedCharactersMax ? explain(value) : judgement
+      const all = explained.kind === 'invalid' ? explained.errors : []
+      return schemaRefusal({ first: judgement.errors, all, missing, schema })
+    }
+  }
+}
+
+/** Undefined: not JSON. The accumulator has looked already; a guard looks again. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a call did wrong. `first`: what the check met first, the errors of its branches before it. `missing` counts before anything else. */
+type Mistakes = { first: ErrorObject[]; all: ErrorObject[]; missing: string[]; schema: Record<string, unknown> }
+
+function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
+  const outermost = first.at(-1)
+  const primary = outermost === undefined ? { words: 'the arguments break the schema', fields: [] } : schemaFault(outermost)
+  const reason = missing.length > 0 ? missingFields(missing) : primary.words
+  const fields = missing.length > 0 ? missing : primary.fields
+
+  const others = all.filter((error) => !isAbout(error, missing)).map((error) => schemaFault(error).words)
+  const also = [...new Set(others)].filter((words) => words !== reason).slice(0, alsoWrongMax)
+  const alsoWrong = also.length > 0 ? [`Also wrong: ${also.join('; ')}.`] : []
+  const accepted = all.some(({ keyword }) => keyword === 'additionalProperties') ? acceptedFields(schema) : []
+  return { code: 'schema', reason, unknown: fields.length > 0 ? fields : 'arguments', notes: [...alsoWrong, ...accepted] }
+}
+
+/** Whether it only says again that a required field is missing, or that the null in its place is none of what it may be. */
+function isAbout({ keyword, instancePath, params }: ErrorObject, missing: string[]): boolean {
+  if (keyword === 'required' && instancePath === '') return missing.includes(String(params.missingProperty))
+  return missing.some((name) => instancePath === `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+}

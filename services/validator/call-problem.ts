@@ -1,0 +1,88 @@
+// Why a call that the accumulator marked cannot run, in words for the model. Empty arguments have several causes, and the model can only do better if
+// it is told which: it sent `{}`, or nothing came, or the response was cut, before or after the arguments began.
+
+import type { JsonFault } from '../../shared/json-fault.ts'
+import { jsonFault } from '../../shared/json-fault.ts'
+import { limits } from '../../shared/limits.ts'
+import type { Call, CallProblem, Stop } from '../../shared/messages.ts'
+import { unreachable } from '../../shared/stage.ts'
+import type { Refusal } from './directive.ts'
+import { missingFields } from './directive.ts'
+import { quoted, shownName } from './name-text.ts'
+
+/** `missing`: the required fields that empty arguments lack. */
+export function problemRefusal(problem: CallProblem, call: Call, stop: Stop, missing: string[]): Refusal {
+  switch (problem) {
+    case 'truncated':
+      return { ...truncated(call, stop), code: 'bad_arguments', unknown: 'arguments' }
+    case 'stream_error': {
+      const where = hasBegun(call) ? 'in the middle of the arguments' : 'before the arguments began'
+      return { code: 'bad_arguments', reason: `the provider reported an error ${where}`, unknown: 'arguments', notes: [incomplete] }
+    }
+    case 'no_arguments': {
+      const reason = missing.length > 0 ? missingFields(missing) : 'no arguments came, and the tool needs some'
+      const notes = ['No argument text came with this call: none was sent, or it was lost on the way.']
+      return { code: 'no_arguments', reason, unknown: missing.length > 0 ? missing : 'arguments', notes }
+    }
+    case 'invalid_json':
+      return unreadable(call.raw)
+    case 'not_an_object':
+      return notAnObject(call.raw)
+    default:
+      return unreachable(problem)
+  }
+}
+
+const incomplete = 'Nothing was run, because what arrived is only the beginning. To make this call, send all of its arguments.'
+
+function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'notes'> {
+  // A text at the bound was cut there by us: a character that does not fit any more has at most four bytes.
+  if (Buffer.byteLength(call.raw) > limits.argumentBytesMax - 4)
+    return { reason: `the arguments are longer than ${limits.argumentBytesMax} bytes`, notes: ['Send less in one call.'] }
+  if (stop === 'length') {
+    const reason = hasBegun(call) ? 'the output limit cut off the arguments' : 'the output limit was reached before the arguments began'
+    return { reason, notes: [incomplete, 'Keep them short, so that they fit into one response.'] }
+  }
+  return { reason: `the response broke off ${hasBegun(call) ? 'inside the arguments' : 'before the arguments began'}`, notes: [incomplete] }
+}
+
+/** A start input is only what a call begins with. */
+function hasBegun({ source }: Call): boolean {
+  return source === 'deltas'
+}
+
+/** Of a text that JSON.parse refuses, or that nobody should parse. */
+export function unreadable(raw: string): Refusal {
+  const fault = jsonFault(raw, limits.argumentDepthMax)
+  if (fault?.kind === 'too-deep') {
+    const reason = `the arguments are nested deeper than ${limits.argumentDepthMax} levels`
+    return { code: 'bad_arguments', reason, unknown: 'arguments' }
+  }
+  const notes = ['Arguments have to be the text of one JSON object and nothing else.']
+  return { code: 'bad_arguments', reason: 'the arguments are not valid JSON', ...detailOf(fault, raw), unknown: 'arguments', notes }
+}
+
+function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'detail'> {
+  if (fault === undefined) return {}
+  if (fault.kind === 'unfinished') return { detail: `the text ends at position ${fault.at}, before the object does` }
+  const found = String.fromCodePoint(raw.codePointAt(fault.at) ?? 0)
+  return { detail: `unexpected '${shownName(found)}' at position ${fault.at}` }
+}
+
+export function notAnObject(raw: string): Refusal {
+  const kind = kindOf(raw.trimStart().charAt(0))
+  return { code: 'bad_arguments', reason: 'the arguments are not a JSON object', detail: `they are ${kind}`, unknown: 'arguments' }
+}
+
+function kindOf(first: string): string {
+  if (first === '[') return 'an array'
+  if (first === '"') return 'a string'
+  if (first === 't' || first === 'f') return 'a boolean'
+  return first === 'n' ? 'null' : 'a number'
+}
+
+/** What the validator judged has to be what the tool reads. */
+export function repeatedMemberRefusal(name: string): Refusal {
+  const notes = ['Each field may be given once: readers differ in which of two they take.']
+  return { code: 'bad_arguments', reason: `field ${quoted(name)} is given twice`, unknown: [name], notes }
+}

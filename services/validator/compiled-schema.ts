@@ -1,0 +1,187 @@
+// The schemas of tools as functions. Ajv judges; this file decides which schemas may be used at all (R6) and keeps judging within bounds (R7).
+//
+// S1. What comes out is a pure function of the schema's text. The cache below is the only state at module level: it is bounded, and whether a text is
+//     in it changes nothing but time. Each schema gets an Ajv of its own, because an instance remembers every $id and $anchor that it has seen,
+//     and then the second tool's references would mean the first one's definitions.
+// S2. A schema is judged by its own document: nothing is loaded, and a reference that leads out of it makes it unusable.
+// S3. Arguments are judged as they are: no coercion, no defaults, nothing removed; inherited members do not count as present.
+// S4. Unknown keywords and formats are no reason to refuse a schema: MCP tools are full of them. An invalid use of a known one is.
+//
+// Not bounded yet: a pattern with nested repetition can take exponential time on a short text, and nested anyOf of references can too. Both need a
+// hostile or careless schema; schemas come from the operator's agent files.
+
+import type { ErrorObject, Options, ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { jsonFault } from '../../shared/json-fault.ts'
+import { limits } from '../../shared/limits.ts'
+import { visible } from './name-text.ts'
+
+export type UsableSchema = {
+  kind: 'usable'
+  schema: Record<string, unknown>
+  /** Stops at the first error. */
+  judge(value: unknown): Judgement
+  /** Names every error; the cost grows with the value, so only for short ones. */
+  explain(value: unknown): Judgement
+}
+
+/** `reason`: for people, and for the model to tell them. */
+export type CompiledSchema = UsableSchema | { kind: 'unusable'; reason: string }
+
+/** text-too-long: it would have to be matched against a pattern. unjudged: Ajv gave up, e.g. on a schema that refers to itself only. */
+export type Judgement = { kind: 'valid' } | { kind: 'invalid'; errors: ErrorObject[] } | { kind: 'text-too-long' } | { kind: 'unjudged' }
+
+/** By text, least recently used first (S1). */
+const cache = new Map<string, CompiledSchema>()
+
+/** The schema that a declaration carries as JSON text. Never throws. */
+export function compiledSchema(text: string): CompiledSchema {
+  const known = cache.get(text)
+  const schema = known ?? compile(text)
+  cache.delete(text)
+  cache.set(text, schema)
+  for (const oldest of cache.keys()) {
+    if (cache.size <= limits.compiledSchemasMax) break
+    cache.delete(oldest)
+  }
+  return schema
+}
+
+function compile(text: string): CompiledSchema {
+  if (Buffer.byteLength(text) > limits.schemaBytesMax) return unusable(`it has more than ${limits.schemaBytesMax} bytes`)
+  const fault = jsonFault(text, limits.schemaDepthMax)
+  if (fault?.kind === 'too-deep') return unusable(`it is nested deeper than ${limits.schemaDepthMax} levels`)
+  if (fault !== undefined) return unusable(`it is not JSON from position ${fault.at} on`)
+  const schema: unknown = JSON.parse(text)
+  if (!isObject(schema)) return unusable('it is not a JSON object')
+  // Ajv would answer with a promise, and a promise is true.
+  if ('$async' in schema) return unusable('$async is not supported')
+
+  const candidates = dialectsOf(schema)
+  if (candidates === undefined) return unusable('its $schema is neither JSON Schema 2020-12 nor draft-07')
+  try {
+    const dialect = candidates.find((candidate) => candidate.isValid(schema))
+    if (dialect === undefined) return unusable('it is not a valid JSON Schema')
+    const quick = dialect.compile(schema, { allErrors: false })
+    let thorough: ValidateFunction | undefined
+    return {
+      kind: 'usable',
+      schema,
+      judge: (value) => judged(() => quick, value),
+      explain: (value) =>
+        judged(() => {
+          thorough ??= dialect.compile(schema, { allErrors: true })
+          return thorough
+        }, value),
+    }
+  } catch (error) {
+    return unusable(error instanceof RangeError ? 'it is too complex' : visible(error instanceof Error ? error.message : String(error)))
+  }
+}
+
+function unusable(reason: string): CompiledSchema {
+  return { kind: 'unusable', reason }
+}
+
+function judged(validator: () => ValidateFunction, value: unknown): Judgement {
+  try {
+    const validate = validator()
+    return validate(value) ? { kind: 'valid' } : { kind: 'invalid', errors: validate.errors ?? [] }
+  } catch (error) {
+    return { kind: error instanceof TextTooLong ? 'text-too-long' : 'unjudged' }
+  }
+}
+
+// ── Dialects ──
+
+type Dialect = { isValid(schema: object): boolean; compile(schema: object, options: Options): ValidateFunction }
+
+const draft2020 = dialect('https://json-schema.org/draft/2020-12/schema', (options) => new Ajv2020(options))
+const draft07 = dialect('http://json-schema.org/draft-07/schema', (options) => new Ajv(options))
+
+/** What `$schema` says. Without it 2020-12 as MCP has it; what only draft-07 allows (a list of items) is then read as that. */
+function dialectsOf({ $schema }: Record<string, unknown>): Dialect[] | undefined {
+  if ($schema === undefined) return [draft2020, draft07]
+  if (typeof $schema !== 'string') return undefined
+  const name = $schema
+    .trim()
+    .replace(/^https?:\/\//, '')
+    .replace(/#$/, '')
+  if (name === 'json-schema.org/draft/2020-12/schema') return [draft2020]
+  return name === 'json-schema.org/draft-07/schema' ? [draft07] : undefined
+}
+
+const options: Options = {
+  strict: false,
+  logger: false,
+  ownProperties: true, // else `toString` is always there
+  validateSchema: false, // against the dialect's own schema below, once for both ways to compile
+  meta: false,
+}
+
+function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect {
+  let judge: ValidateFunction | undefined
+  return {
+    isValid(schema) {
+      judge ??= create({ strict: false, logger: false }).getSchema(metaSchema)
+      return judge?.(schema) === true
+    },
+    compile(schema, { allErrors }) {
+      const ajv = create({ ...options, allErrors, code: { regExp: boundedPattern } })
+      addFormats.default(ajv)
+      ajv.removeKeyword('uniqueItems')
+      ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: hasUniqueItems, error: uniqueItemsError })
+      return ajv.compile(schema)
+    },
+  }
+}
+
+// ── Patterns and unique items, within bounds ──
+
+class TextTooLong extends Error {}
+
+/**
+ * A pattern as a schema means it (with the flag u), or as many authors write it (without). It throws on a text that is too long: `false` would
+ * let the text pass where the schema says `not`.
+ */
+function boundedPattern(pattern: string, flags: string): { test(text: string): boolean } {
+  const expression = regExpOf(pattern, flags)
+  return {
+    test(text) {
+      if (text.length > limits.patternTextMax) throw new TextTooLong()
+      return expression.test(text)
+    },
+    // Ajv keeps patterns apart by this.
+    toString: () => String(expression),
+  } as { test(text: string): boolean }
+}
+boundedPattern.code = 'boundedPattern'
+
+function regExpOf(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, flags)
+  } catch {
+    return new RegExp(pattern)
+  }
+}
+
+const uniqueItemsError = { message: 'must not have the same item twice' }
+
+/** Ajv compares each item with each other one: a list of a hundred thousand small objects would take minutes. */
+function hasUniqueItems(wanted: boolean, items: unknown[]): boolean {
+  return !wanted || new Set(items.map(canonical)).size === items.length
+}
+
+/** Equal for equal JSON values, whatever the order of members. The depth of arguments is bounded, so this may call itself. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const members = Object.keys(value).sort()
+  return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

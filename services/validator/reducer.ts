@@ -1,0 +1,62 @@
+// Validator: checks each call of a response against the declaration that this very request offered.
+// Owns: which calls are refused before they can run, and what the model reads about it. Does not own: what the arguments are (accumulator), how often
+// a mistake may be repeated (loop-detector), whether the turn has calls left (loop-detector), running (executor).
+//
+// V1. Stateless: the judgement of a round is a function of its record alone.
+// V2. What cannot be judged does not run (R6): a tool that was not offered, a schema that cannot be used, arguments that are not one JSON object or
+//     that two readers would read differently.
+// V3. A call without a byte of arguments runs only by the one explicit rule of I1.1: its tool accepts `{}`. Then its problem is taken away, and its
+//     source still says that nothing came.
+// V4. Nothing is repaired: a call that passes goes on with its text as it was sent.
+
+import type { Call, Rejection, RoundChecked, RoundProposed } from '../../shared/messages.ts'
+import type { Stage } from '../../shared/stage.ts'
+import { closed } from '../../shared/stage.ts'
+import { argumentsRefusal } from './arguments-check.ts'
+import { problemRefusal } from './call-problem.ts'
+import { compiledSchema } from './compiled-schema.ts'
+import type { Refusal } from './directive.ts'
+import { rejection } from './directive.ts'
+import { missingFrom, requiredFields } from './required-fields.ts'
+import { nameFault } from './tool-name.ts'
+import { unknownTool, unusableSchema } from './tool-refusal.ts'
+
+export const validator: Stage<never, RoundProposed> = {
+  name: 'validator',
+  unit: () => '',
+  due: () => undefined,
+  wants: () => [],
+  react: (_, { message }) => ({ records: [{ to: 'next', message: checked(message) }] }),
+  failed: () => closed,
+}
+
+function checked(round: RoundProposed): RoundChecked {
+  const { conversation, turn, response, failure, declarations, agent, policy, callsLeft, expiresAt } = round
+  const judged = failure === null ? response.calls.map((call) => judge(call, round)) : []
+  return {
+    type: 'round-checked',
+    ...{ conversation, turn, round: round.round },
+    response: failure === null ? { ...response, calls: judged.map(({ call }) => call) } : response,
+    failure,
+    rejections: judged.flatMap(({ rejection }) => rejection ?? []),
+    ...{ declarations, agent, policy, callsLeft, expiresAt },
+  }
+}
+
+type Judged = { call: Call; rejection?: Rejection }
+
+function judge(call: Call, { declarations, offered, response }: RoundProposed): Judged {
+  const refuse = (refusal: Refusal, required: string[] = []): Judged => ({ call, rejection: rejection(refusal, call, required) })
+
+  const declaration = declarations.find(({ name }) => name === call.name)
+  if (declaration === undefined || nameFault(call.name) !== undefined) return refuse(unknownTool(call.name, offered))
+  const schema = compiledSchema(declaration.schema)
+  if (schema.kind === 'unusable') return refuse(unusableSchema(call.name, schema.reason))
+  const required = requiredFields(schema.schema)
+
+  if (call.problem === 'no_arguments' && schema.judge({}).kind === 'valid') return { call: { ...call, problem: null } } // V3
+  if (call.problem !== null) return refuse(problemRefusal(call.problem, call, response.stop, missingFrom({}, schema.schema)), required)
+
+  const refusal = argumentsRefusal(call, schema)
+  return refusal === undefined ? { call } : refuse(refusal, required)
+}

@@ -1,0 +1,51 @@
+// Which fields a tool requires, and which of them a call lacks. Models write null for what they do not know, so a null for a required field counts
+// as missing (I1). The exception is a field whose schema names null: strict function calling declares every field as required and an optional one
+// as "string or null", and there null is the right answer; refusing it would make the tool impossible to call.
+
+type Schema = Record<string, unknown>
+
+/** The top level's `required`, each name once. */
+export function requiredFields(schema: Schema): string[] {
+  return Array.isArray(schema.required) ? [...new Set(schema.required.filter((name) => typeof name === 'string'))] : []
+}
+
+/** The required fields that are absent from these arguments, or null without the schema's leave. */
+export function missingFrom(value: Schema, schema: Schema): string[] {
+  return requiredFields(schema).filter(
+    (name) => !Object.hasOwn(value, name) || (value[name] === null && !namesNull(propertySchema(schema, name), schema, 0)),
+  )
+}
+
+function propertySchema(schema: Schema, name: string): unknown {
+  return isObject(schema.properties) && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+}
+
+/** References are followed this far; a chain that is longer names nothing. */
+const depthMax = 8
+
+/** Whether a schema speaks of null by itself or through what it is made of. One that allows anything does not. */
+function namesNull(schema: unknown, root: Schema, depth: number): boolean {
+  if (!isObject(schema) || depth > depthMax) return false
+  if (schema.type === 'null' || schema.nullable === true || schema.const === null) return true
+  if ([schema.type, schema.enum].some((allowed) => Array.isArray(allowed) && (allowed.includes('null') || allowed.includes(null))))
+    return true
+  if (typeof schema.$ref === 'string' && namesNull(pointedTo(schema.$ref, root), root, depth + 1)) return true
+  return [schema.anyOf, schema.oneOf, schema.allOf].some(
+    (parts) => Array.isArray(parts) && parts.some((part) => namesNull(part, root, depth + 1)),
+  )
+}
+
+/** What a reference like "#/$defs/name" means in this document. */
+function pointedTo(ref: string, root: Schema): unknown {
+  if (!ref.startsWith('#/')) return undefined
+  let target: unknown = root
+  for (const step of ref.slice(2).split('/')) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    target = isObject(target) && Object.hasOwn(target, name) ? target[name] : undefined
+  }
+  return target
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from '@jest/globals'
+import { limits } from '../../../shared/limits.ts'
+import type { Call, PartEvent, Stop } from '../../../shared/messages.ts'
+import { callStart, event, proposedFor } from './stream.ts'
+
+const end = event('call_end')
+const deltas = (...texts: string[]): PartEvent[] => texts.map((text) => event('call_arguments', text))
+const start = (text: string): PartEvent => callStart({ text })
+
+describe('the source of the arguments', () => {
+  it.each([
+    ['the deltas, joined', [start(''), ...deltas('{"a"', ':1}'), end], '{"a":1}', 'deltas'],
+    ['the start input, where no delta came', [start('{"a":1}'), end], '{"a":1}', 'start'],
+    ['the start input, where the only deltas are empty', [start('{"a":1}'), ...deltas('', ''), end], '{"a":1}', 'start'],
+    ['the deltas, where both came whole', [start('{"a":1}'), ...deltas('{"a":', '1}'), end], '{"a":1}', 'deltas'],
+    ['the deltas, where the start input is a placeholder', [start('{}'), ...deltas('{"a":1}'), end], '{"a":1}', 'deltas'],
+    ['the deltas, where the start input says something else', [start('{"a":1}'), ...deltas('{"a":2}'), end], '{"a":2}', 'deltas'],
+    ['the deltas, where they say {}', [start(''), ...deltas('{}'), end], '{}', 'deltas'],
+    ['the start input, where it says {}', [start('{}'), end], '{}', 'start'],
+  ])('is %s', (_, events, raw, source) => {
+    expect(call(events)).toMatchObject({ raw, source, problem: null })
+  })
+
+  it('is one, never both: deltas that only go on from the start input cannot run', () => {
+    expect(call([start('{"pattern":"*.c"}'), ...deltas(',"path":"src"}'), end])).toMatchObject({
+      raw: ',"path":"src"}',
+      source: 'deltas',
+      problem: 'invalid_json',
+    })
+  })
+
+  it('is none where no byte came; nobody invents {}', () => {
+    expect(call([start(''), end])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
+    expect(call([start(''), ...deltas('', ''), end])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
+    expect(call([start('')])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
+  })
+})
+
+describe('the end of a call', () => {
+  const half = [start(''), ...deltas('{"a":"x')]
+  const whole = [start(''), ...deltas('{"a":"x"}')]
+  const problems = (events: PartEvent[], stops: Stop[]) => stops.map((stop) => call(events, stop).problem)
+  const finishing: Stop[] = ['calls', 'end']
+  const cutting: Stop[] = ['length', 'cut']
+  const unclear: Stop[] = ['other', 'refusal']
+
+  it('was seen when the provider closed it, whatever the response stopped for', () => {
+    expect(new Set(problems([...whole, end], [...finishing, ...cutting, ...unclear]))).toEqual(new Set([null]))
+  })
+
+  it('was seen when the model said that it had finished', () => {
+    expect(problems(whole, finishing)).toEqual([null, null])
+  })
+
+  it('was not seen when the stream ended before both, even if the text is whole JSON', () => {
+    expect(new Set(problems(whole, [...cutting, ...unclear]))).toEqual(new Set(['truncated']))
+    expect(new Set(problems([start('{"a":"x"}')], [...cutting, ...unclear]))).toEqual(new Set(['truncated']))
+  })
+
+  it('was not seen when the stream ended before the first byte', () => {
+    expect(problems([start('')], cutting)).toEqual(['truncated', 'truncated'])
+    // Also where the server closes what the limit cut: else a tool without required fields would run with {}.
+    expect(problems([start(''), end], cutting)).toEqual(['truncated', 'truncated'])
+    expect(problems([start(''), end], finishing)).toEqual(['no_arguments', 'no_arguments'])
+  })
+
+  it('was not seen when the text could go on and nobody closed it', () => {
+    expect(new Set(problems(half, [...finishing, ...cutting, ...unclear]))).toEqual(new Set(['truncated']))
+  })
+
+  it('was not seen when the output limit cut the call and the server closed it all the same', () => {
+    expect(problems([...half, end], cutting)).toEqual(['truncated', 'truncated'])
+  })
+
+  it('was seen when a call was closed and another one began: then its text is just not JSON', () => {
+    const next = [callStart({ index: 1 }), event('call_arguments', '{"b', 1), event('call_end', '', 1)]
+    expect(proposedFor([...half, end, ...next], { stop: 'length' }).response.calls.map(({ problem }) => problem)).toEqual([
+      'invalid_json',
+      'truncated',
+    ])
+  })
+
+  it('was seen when both the call and the response were finished: then a half text is just not JSON', () => {
+    expect(problems([...half, end], finishing)).toEqual(['invalid_json', 'invalid_json'])
+  })
+
+  it('does not excuse a text that could never be JSON', () => {
+    expect(problems([start(''), ...deltas('{"a":1}</call>'), end], [...finishing, ...cutting])).toEqual(new Array(4).fill('invalid_json'))
+    expect(problems([start(''), ...deltas('{"a":1}</call>')], finishing)).toEqual(['invalid_json', 'invalid_json'])
+  })
+})
+
+describe('an error inside the stream', () => {
+  it('spoils the calls that are open, not those that were closed before', () => {
+    const { response } = proposedFor(
+      [
+        ...[start(''), ...deltas('{"a":1}'), end],
+        ...[callStart({ index: 1 }), event('call_arguments', '{"command":"rm -rf build', 1)],
+        ...[callStart({ index: 2 }), event('call_arguments', '{"b":1}', 2)],
+        event('error', 'Overloaded'),
+      ],
+      { stop: 'cut' },
+    )
+    expect(response.calls.map(({ problem }) => problem)).toEqual([null, 'stream_error', 'stream_error'])
+    expect(response.calls[1]?.raw).toBe('{"command":"rm -rf build')
+  })
+
+  it('spoils a call that is closed or begins only afterwards', () => {
+    expect(call([start(''), ...deltas('{"a":1}'), event('error', 'x'), end]).problem).toBe('stream_error')
+    expect(call([event('error', 'x'), start(''), ...deltas('{"a":1}'), end]).problem).toBe('stream_error')
+  })
+})
+
+describe('argument bytes that belong to no call', () => {
+  it('spoil each call that has none of its own: they may have been its', () => {
+    const { response } = proposedFor([
+      ...[start(''), end],
+      ...[callStart({ index: 1, text: '{"a":1}' }), event('call_end', '', 1)],
+      ...[callStart({ index: 2 }), event('call_arguments', '{"b":1}', 2), event('call_end', '', 2)],
+      event('call_arguments', '{"command":"ls"}', 9),
+    ])
+    expect(response.calls.map(({ problem }) => problem)).toEqual(['truncated', 'truncated', null])
+  })
+
+  it('are nothing when they are empty', () => {
+    expect(call([start('{"a":1}'), end, event('call_arguments', '', 9)]).problem).toBeNull()
+  })
+})
+
+describe('argument texts', () => {
+  it.each([
+    ['{}', null],
+    ['{"a":{"b":[1,2.5e-3,null,true,"x\\n"]}}', null],
+    [' \n\t{"a":1}\r ', null],
+    ['[1]', 'not_an_object'],
+    ['"{\\"a\\":1}"', 'not_an_object'],
+    ['null', 'not_an_object'],
+    ['1', 'not_an_object'],
+    ['{"a":1}{"a":1}', 'invalid_json'],
+    ["{'a':1}", 'invalid_json'],
+    ['{"a":1,}', 'invalid_json'],
+    ['{a:1}', 'invalid_json'],
+    ['```json\n{}\n```', 'invalid_json'],
+    ['\uFEFF{}', 'invalid_json'],
+    ['  ', 'invalid_json'],
+    ['{"a":NaN}', 'invalid_json'],
+    ['{"a":"line\nbreak"}', 'invalid_json'],
+  ])('are judged, not repaired: %j', (raw, problem) => {
+    expect(call([start(''), ...deltas(raw), end])).toEqual({ ordinal: 0, id: 'id1', name: 'read', raw, source: 'deltas', problem })
+  })
+
+  it.each([
+    ['a member named __proto__', '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'],
+    ['half a surrogate pair as an escape', '{"a":"\\ud800"}'],
+    ['a member twice', '{"a":1,"a":2}'],
+    ['a number that no double can hold', '{"a":12345678901234567890,"b":1e400}'],
+  ])('go on as sent with %s', (_, raw) => {
+    expect(call([start(''), ...deltas(raw), end])).toMatchObject({ raw, problem: null })
+    expect({}).not.toHaveProperty('polluted')
+  })
+
+  it('may be nested as deep as the bound and no deeper', () => {
+    const nested = (depth: number) => `${`{"a":`.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`
+    expect(call([start(''), ...deltas(nested(limits.argumentDepthMax)), end]).problem).toBeNull()
+    expect(call([start(''), ...deltas(nested(limits.argumentDepthMax + 1)), end]).problem).toBe('invalid_json')
+    expect(call([start(''), ...deltas('['.repeat(10_000) + ']'.repeat(10_000)), end]).problem).toBe('invalid_json')
+    expect(call([start(''), ...deltas('{"a":'.repeat(100_000)), end]).problem).toBe('invalid_json')
+    expect(call([start(''), ...deltas('{"a":'.repeat(100_000))], 'cut').problem).toBe('truncated')
+  })
+
+  it('are cut at the bound on their bytes, between characters, and then cannot run', () => {
+    const bytes = (count: number) => `{"a":"${'x'.repeat(count - 8)}"}`
+    expect(call([start(''), ...deltas(bytes(limits.argumentBytesMax)), end]).problem).toBeNull()
+    const over = call([start(''), ...deltas(bytes(limits.argumentBytesMax + 1)), end])
+    expect(over.problem).toBe('truncated')
+    expect(over.raw).toHaveLength(limits.argumentBytesMax)
+
+    const wide = call([start(''), ...deltas('{"a":"', '😀'.repeat(limits.argumentBytesMax / 4), '"}'), end])
+    expect(wide.problem).toBe('truncated')
+    expect(Buffer.byteLength(wide.raw)).toBeLessThanOrEqual(limits.argumentBytesMax)
+    expect(wide.raw.isWellFormed()).toBe(true)
+  })
+})
+
+function call(events: PartEvent[], stop: Stop = 'calls'): Call {
+  const [first] = proposedFor(events, { stop }).response.calls
+  if (first === undefined) throw new Error('the response has no call')
+  return first
+}

@@ -1,0 +1,50 @@
+// A round's records for tests of the accumulator, from the events of a stream.
+
+import { accumulator } from '../../../services/accumulator/reducer.ts'
+import { defaultPolicy } from '../../../shared/agents.ts'
+import type { ModelFinished, ModelOpened, Part, PartEvent, RoundProposed } from '../../../shared/messages.ts'
+import { given } from '../../support/given.ts'
+
+const place = { conversation: 'c', turn: 7, round: 2 }
+
+export function opened(fields: Partial<ModelOpened> = {}): ModelOpened {
+  return { type: 'model-opened', ...place, offered: ['read', 'write'], expiresAt: 60_000, ...fields }
+}
+
+export function part(i: number, ...events: PartEvent[]): Part {
+  return { type: 'part', ...place, attempt: 'a1', i, events }
+}
+
+export function finished(fields: Partial<ModelFinished> = {}): ModelFinished {
+  return {
+    type: 'model-finished',
+    ...place,
+    attempt: 'a1',
+    parts: 1,
+    finish: 'tool_use',
+    stop: 'calls',
+    usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    declarations: [],
+    agent: 'agent',
+    policy: defaultPolicy,
+    callsLeft: 3,
+    expiresAt: 60_000,
+    failure: null,
+    ...fields,
+  }
+}
+
+export function event(kind: PartEvent['kind'], text = '', index = 0): PartEvent {
+  return { kind, index, id: null, name: null, text }
+}
+
+export function callStart(fields: Partial<PartEvent> = {}): PartEvent {
+  return { kind: 'call_start', index: 0, id: 'id1', name: 'read', text: '', ...fields }
+}
+
+/** What the accumulator proposes for these events, sent as one part. */
+export function proposedFor(events: PartEvent[], fields: Partial<ModelFinished> = {}): RoundProposed {
+  const [record] = given(accumulator, opened(), part(0, ...events), finished(fields)).to('next')
+  if (record?.type !== 'round-proposed') throw new Error('no round was proposed')
+  return record
+}

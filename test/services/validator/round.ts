@@ -1,0 +1,53 @@
+// Proposed rounds for tests of the validator, and what it says about them.
+
+import { validator } from '../../../services/validator/reducer.ts'
+import { defaultPolicy } from '../../../shared/agents.ts'
+import type { Call, Declaration, Rejection, RoundChecked, RoundProposed } from '../../../shared/messages.ts'
+import { given } from '../../support/given.ts'
+
+/** A tool with this schema; text is taken as it is. */
+export function tool(name: string, schema: unknown): Declaration {
+  const text = typeof schema === 'string' ? schema : JSON.stringify(schema)
+  return { name, description: '', schema: text, idempotent: false, timeoutMs: 1_000, poll: false }
+}
+
+export const exec = tool('exec', {
+  type: 'object',
+  properties: { command: { type: 'string' }, timeout: { type: 'integer' } },
+  required: ['command'],
+})
+
+/** A call of exec with this argument text, as the accumulator finalizes it when nothing is wrong. */
+export function callOf(raw: string, fields: Partial<Call> = {}): Call {
+  return { ordinal: 0, id: 'id1', name: 'exec', raw, source: raw === '' ? 'none' : 'deltas', problem: null, ...fields }
+}
+
+export function proposed(calls: Call[], declarations: Declaration[] = [exec], fields: Partial<RoundProposed> = {}): RoundProposed {
+  return {
+    type: 'round-proposed',
+    ...{ conversation: 'c', turn: 7, round: 2 },
+    response: {
+      ...{ attempt: 'a1', text: 'let me see', reasoning: '[]', calls, stop: 'calls', finish: 'tool_use' },
+      usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 },
+    },
+    failure: null,
+    offered: declarations.map(({ name }) => name),
+    declarations,
+    agent: 'agent',
+    policy: defaultPolicy,
+    callsLeft: 3,
+    expiresAt: 60_000,
+    ...fields,
+  }
+}
+
+export function checked(round: RoundProposed): RoundChecked {
+  const [record] = given(validator, round).to('next')
+  if (record?.type !== 'round-checked') throw new Error('no round was checked')
+  return record
+}
+
+/** The rejection of this one call, or undefined. */
+export function rejectionOf(call: Call, declarations?: Declaration[], fields?: Partial<RoundProposed>): Rejection | undefined {
+  return checked(proposed([call], declarations, fields)).rejections[0]
+}

@@ -1,0 +1,203 @@
+import { describe, expect, it } from '@jest/globals'
+import { limits } from '../../../shared/limits.ts'
+import { callOf, rejectionOf, tool } from './round.ts'
+
+const draft2020 = 'https://json-schema.org/draft/2020-12/schema'
+const draft07 = 'http://json-schema.org/draft-07/schema#'
+
+describe('arguments that break the schema', () => {
+  it.each<[string, object, unknown, string]>([
+    ['a type', { properties: { n: { type: 'integer' } } }, { n: '1' }, "field 'n' must be integer"],
+    ['one of several types', { properties: { n: { type: ['integer', 'boolean'] } } }, { n: '1' }, "field 'n' must be integer or boolean"],
+    ['an enumeration', { properties: { unit: { enum: ['c', 'f'] } } }, { unit: 'k' }, `field 'unit' must be one of "c", "f"`],
+    ['a constant', { properties: { v: { const: 2 } } }, { v: 3 }, "field 'v' must be 2"],
+    ['a bound', { properties: { n: { minimum: 1 } } }, { n: 0 }, "field 'n' must be >= 1"],
+    ['a pattern', { properties: { id: { pattern: '^\\d+$' } } }, { id: 'x' }, `field 'id' must match pattern "^\\d+$"`],
+    ['a format', { properties: { at: { format: 'date-time' } } }, { at: 'noon' }, `field 'at' must match format "date-time"`],
+    ['no further fields', { properties: { a: {} }, additionalProperties: false }, { a: 1, b: 2 }, "unknown field 'b'"],
+    [
+      'a field inside',
+      { properties: { items: { items: { required: ['id'] } } } },
+      { items: [{ id: 1 }, {}] },
+      "missing required field 'items[1].id'",
+    ],
+    [
+      'names with slashes',
+      { properties: { 'a/b': { properties: { '~c': { type: 'string' } } } } },
+      { 'a/b': { '~c': 1 } },
+      "field 'a/b.~c' must be string",
+    ],
+    ['a choice', { anyOf: [{ required: ['a'] }, { required: ['b'] }] }, {}, 'the arguments must match a schema in anyOf'],
+    [
+      'different items',
+      { properties: { tags: { uniqueItems: true } } },
+      {
+        tags: [
+          { a: 1, b: 2 },
+          { b: 2, a: 1 },
+        ],
+      },
+      "field 'tags' must not have the same item twice",
+    ],
+    ['nothing', { not: {} }, {}, 'the arguments must NOT be valid'],
+  ])('are refused with what was wrong where: %s', (_, schema, value, reason) => {
+    expect(rejectionOf(callOf(JSON.stringify(value)), [tool('exec', schema)])).toMatchObject({ code: 'schema', reason })
+  })
+
+  it('are refused without coercion or defaults', () => {
+    const schema = { properties: { n: { type: 'integer', default: 1 }, b: { type: 'boolean' } }, required: ['n'] }
+    for (const raw of ['{"n":"1"}', '{"n":1,"b":"true"}', '{"n":1,"b":1}', '{}', '{"n":1.5}'])
+      expect(rejectionOf(callOf(raw), [tool('exec', schema)])?.code).toBe('schema')
+    expect(rejectionOf(callOf('{"n":1.0}'), [tool('exec', schema)])).toBeUndefined()
+  })
+
+  it('have the same reason for the same mistake, and the rest in the notes', () => {
+    const schema = { properties: { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } }, additionalProperties: false }
+    const rejection = rejectionOf(callOf('{"a":1,"b":2,"z":3}'), [tool('exec', schema)])
+    expect(rejection?.reason).toBe("unknown field 'z'")
+    expect(rejection?.text.split('\n').slice(4)).toEqual([
+      "Also wrong: field 'a' must be string; field 'b' must be string.",
+      "Accepted fields: 'a', 'b', 'c'.",
+    ])
+    expect(rejectionOf(callOf('{"z":{"deep":[1,2,3]},"b":0,"a":0}'), [tool('exec', schema)])?.reason).toBe("unknown field 'z'")
+  })
+
+  it('say what is missing in each branch of a choice', () => {
+    const schema = { anyOf: [{ required: ['a'] }, { required: ['b'] }] }
+    expect(rejectionOf(callOf('{}'), [tool('exec', schema)])?.text).toContain(
+      "Also wrong: missing required field 'a'; missing required field 'b'.",
+    )
+  })
+
+  it('are explained in few words, however many errors there are', () => {
+    const schema = { properties: { list: { items: { type: 'string' } } } }
+    const list = (count: number) => JSON.stringify({ list: new Array(count).fill(1) })
+    const also = rejectionOf(callOf(list(2_000)), [tool('exec', schema)])?.text.split('\n')[4]
+    expect(also).toBe(`Also wrong: ${[1, 2, 3, 4, 5].map((n) => `field 'list[${n}]' must be string`).join('; ')}.`)
+    expect(rejectionOf(callOf(list(200_000)), [tool('exec', schema)])?.reason).toBe("field 'list[0]' must be string")
+  })
+})
+
+describe('dialects', () => {
+  const tuple07 = { items: [{ type: 'string' }, { type: 'number' }], type: 'array' }
+  const tuple2020 = { prefixItems: [{ type: 'string' }, { type: 'number' }], type: 'array' }
+
+  it('are draft-07 and 2020-12, as $schema says', () => {
+    expect(reasonFor({ $schema: draft07, properties: { t: tuple07 } }, { t: ['a', 'b'] })).toBe("field 't[1]' must be number")
+    expect(reasonFor({ $schema: draft2020, properties: { t: tuple2020 } }, { t: ['a', 'b'] })).toBe("field 't[1]' must be number")
+    expect(reasonFor({ $schema: 'http://json-schema.org/draft-07/schema', properties: { t: tuple07 } }, { t: ['a', 1] })).toBeUndefined()
+    expect(
+      reasonFor({ $schema: draft07, definitions: { s: { type: 'string' } }, properties: { a: { $ref: '#/definitions/s' } } }, { a: 1 }),
+    ).toBe("field 'a' must be string")
+  })
+
+  it('are 2020-12 without $schema, and draft-07 for what only that allows', () => {
+    expect(reasonFor({ properties: { t: tuple2020 } }, { t: ['a', 'b'] })).toBe("field 't[1]' must be number")
+    expect(reasonFor({ properties: { t: tuple07 } }, { t: ['a', 'b'] })).toBe("field 't[1]' must be number")
+    expect(unusable({ $schema: draft2020, properties: { t: tuple07 } })).toContain('it is not a valid JSON Schema')
+  })
+
+  it('are not others: what cannot be read is not guessed', () => {
+    for (const $schema of ['http://json-schema.org/draft-04/schema#', 'https://example.com/mine', 7])
+      expect(unusable({ $schema })).toContain('its $schema is neither JSON Schema 2020-12 nor draft-07')
+  })
+})
+
+describe('a schema that cannot be used', () => {
+  it.each<[string, unknown, string]>([
+    ['is not JSON', '{"type":', 'it is not JSON from position 8 on'],
+    ['is empty', '', 'it is not JSON from position 0 on'],
+    ['is no object', 'true', 'it is not a JSON object'],
+    ['is a list', '[]', 'it is not a JSON object'],
+    ['breaks the rules of schemas', { type: 'strin' }, 'it is not a valid JSON Schema'],
+    ['has a keyword of the wrong kind', { properties: { a: { minimum: '1' } } }, 'it is not a valid JSON Schema'],
+    ['has a pattern that is none', { properties: { a: { pattern: '(' } } }, 'Invalid regular expression'],
+    ['refers to what is not there', { $ref: '#/$defs/none' }, "can't resolve reference #/$defs/none"],
+    ['refers to another document', { properties: { a: { $ref: 'https://example.com/schema.json' } } }, "can't resolve reference"],
+    ['refers to a dialect', { properties: { a: { $ref: draft07 } } }, "can't resolve reference"],
+    ['is asynchronous', { $async: true }, '$async is not supported'],
+    ['refers to nothing but itself', { $ref: '#' }, 'it cannot be evaluated'],
+    ['is too deep', `${'{"not":'.repeat(200)}{}${'}'.repeat(200)}`, `it is nested deeper than ${limits.schemaDepthMax} levels`],
+    ['is too long', { description: 'x'.repeat(limits.schemaBytesMax) }, `it has more than ${limits.schemaBytesMax} bytes`],
+  ])('rejects the call, never lets it pass: it %s', (_, schema, why) => {
+    const rejection = rejectionOf(callOf('{"command":"ls"}'), [tool('exec', schema)])
+    expect(rejection).toMatchObject({ code: 'unusable_schema', reason: "the schema of tool 'exec' cannot be used", requiredFields: [] })
+    expect(rejection?.text.split('\n')[0]).toContain(why)
+    expect(rejection?.text).toContain('not of your arguments')
+  })
+
+  it('rejects a call without arguments too', () => {
+    expect(rejectionOf(callOf('', { problem: 'no_arguments' }), [tool('exec', '{')])?.code).toBe('unusable_schema')
+    expect(rejectionOf(callOf('', { problem: 'no_arguments' }), [tool('exec', { $ref: '#' })])).toBeDefined()
+  })
+})
+
+describe('a schema that can be used', () => {
+  it.each<[string, object]>([
+    ['has keywords that nobody knows', { 'x-order': 1, properties: { command: { type: 'string', widget: 'area' } } }],
+    ['has a format that nobody knows', { properties: { command: { format: 'shell' } } }],
+    ['has a pattern that is only valid without the flag u', { properties: { command: { pattern: '^[\\w-.]+$' } } }],
+    [
+      'refers to its own parts by $id and $anchor',
+      { $id: 'https://a.example/s', $defs: { c: { $anchor: 'c', type: 'string' } }, properties: { command: { $ref: '#c' } } },
+    ],
+    ['is recursive', { properties: { command: { type: 'string' }, next: { $ref: '#' } } }],
+    ['names no type', {}],
+  ])('passes what it allows: it %s', (_, schema) => {
+    expect(rejectionOf(callOf('{"command":"ls"}'), [tool('exec', schema)])).toBeUndefined()
+  })
+
+  it('keeps its ids to itself: another tool with the same ids is judged by its own', () => {
+    const withId = (type: string) => ({
+      $id: 'https://a.example/same',
+      $defs: { c: { $id: 'https://a.example/part', $anchor: 'c', type } },
+      properties: { command: { $ref: 'https://a.example/part' } },
+    })
+    for (const _ of [1, 2]) {
+      expect(rejectionOf(callOf('{"command":"ls"}'), [tool('exec', withId('string'))])).toBeUndefined()
+      expect(rejectionOf(callOf('{"command":"ls"}'), [tool('exec', withId('number'))])?.code).toBe('schema')
+    }
+  })
+
+  it('keeps patterns apart', () => {
+    const schema = { properties: { a: { pattern: '^a$' }, b: { pattern: '^b$' } } }
+    expect(rejectionOf(callOf('{"a":"a","b":"b"}'), [tool('exec', schema)])).toBeUndefined()
+    expect(rejectionOf(callOf('{"a":"b","b":"b"}'), [tool('exec', schema)])?.code).toBe('schema')
+  })
+
+  it('does not match long texts against a pattern, also where the pattern is negated', () => {
+    const text = 'x'.repeat(limits.patternTextMax + 1)
+    for (const command of [{ pattern: '^x+$' }, { not: { pattern: 'rm' } }])
+      expect(rejectionOf(callOf(JSON.stringify({ command: text })), [tool('exec', { properties: { command } })])).toMatchObject({
+        code: 'bad_arguments',
+        reason: `a text of more than ${limits.patternTextMax} characters cannot be checked against its pattern`,
+      })
+    expect(
+      rejectionOf(callOf(JSON.stringify({ command: text })), [tool('exec', { properties: { command: { maxLength: 99_999 } } })]),
+    ).toBeUndefined()
+  })
+
+  it('finds equal items in a long list without comparing each with each', () => {
+    const items = Array.from({ length: 50_000 }, (_, i) => [i])
+    const schema = tool('exec', { properties: { items: { uniqueItems: true } } })
+    expect(rejectionOf(callOf(JSON.stringify({ items })), [schema])).toBeUndefined()
+    expect(rejectionOf(callOf(JSON.stringify({ items: [...items, [0]] })), [schema])?.code).toBe('schema')
+  })
+
+  it('is known again after many others came', () => {
+    const schema = tool('exec', { type: 'object', required: ['command'] })
+    const before = rejectionOf(callOf('{}'), [schema])
+    for (let n = 0; n <= limits.compiledSchemasMax; n += 1)
+      rejectionOf(callOf('{}'), [tool('exec', `{"description":"${n}","type":"strin"}`)])
+    expect(rejectionOf(callOf('{}'), [schema])).toEqual(before)
+  })
+})
+
+function reasonFor(schema: object, value: unknown): string | undefined {
+  return rejectionOf(callOf(JSON.stringify(value)), [tool('exec', schema)])?.reason
+}
+
+function unusable(schema: object): string | undefined {
+  const rejection = rejectionOf(callOf('{}'), [tool('exec', schema)])
+  return rejection?.code === 'unusable_schema' ? rejection.text : undefined
+}
