@@ -5,6 +5,12 @@ import { appendFileSync, closeSync, writeSync } from 'node:fs'
 
 const [, , how, more] = process.argv
 
+/** Starts itself again, with other manners and without the copy. */
+const startAnother = (manners, stdio) => {
+  const { TEST_COPY, ...env } = process.env
+  return spawn(process.execPath, [process.argv[1], manners], { stdio, env })
+}
+
 const idle = () => setInterval(() => {}, 1_000)
 /** The output, and a copy for the test: while the tool runs, its pipe belongs to whoever started it. */
 const write = (text) => {
@@ -96,7 +102,7 @@ switch (how) {
     break
   case 'tree': {
     // A stubborn child and grandchild in the same group; says their process ids, then goes on.
-    const child = spawn(process.execPath, [process.argv[1], 'stubborn-parent'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = startAnother('stubborn-parent', ['ignore', 'pipe', 'inherit'])
     child.stdout.once('data', (data) => write(`${child.pid} ${data}`))
     if (more === 'stubborn') process.on('SIGTERM', () => {})
     idle()
@@ -104,14 +110,14 @@ switch (how) {
   }
   case 'stubborn-parent': {
     process.on('SIGTERM', () => {})
-    const grandchild = spawn(process.execPath, [process.argv[1], 'stubborn'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const grandchild = startAnother('stubborn', ['ignore', 'pipe', 'inherit'])
     grandchild.stdout.once('data', () => writeSync(1, `${grandchild.pid}`))
     idle()
     break
   }
   case 'leave-behind': {
     // Ends at once; what it leaves behind holds its pipes open for a minute.
-    const left = spawn(process.execPath, [process.argv[1], 'hang-quietly'], { stdio: 'inherit' })
+    const left = startAnother('hang-quietly', 'inherit')
     left.unref()
     write(`${left.pid}`)
     process.exit(0)

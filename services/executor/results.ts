@@ -1,0 +1,66 @@
+// The results that Weir itself gives to a call, written for the model that reads them, and the bounds that every result keeps.
+// S1. Only who knows that a call never ran, in any try, says skipped or rejected; everybody else says outcome_unknown (R5).
+
+import { limits } from '../../shared/limits.ts'
+import type { CallResult, ResultStatus } from '../../shared/messages.ts'
+import { cutToBytes, shortened } from '../../shared/text-cut.ts'
+
+/** A result without its place and time, as tools and the functions below give it. */
+export type Ending = { status: ResultStatus; text: string; reason: string }
+
+/** Why a call that nobody has claimed will not run: its turn was cancelled, or the turn's time is over. */
+export type Why = 'cancelled' | 'expired'
+
+const whatToDo = 'It may have run, or may still take effect; check before doing it again.'
+
+/** The end of a call that is not claimed: skipped, unless an earlier try lapsed and so may have run (S1). */
+export function notRun(why: Why, lapsed: boolean): Ending {
+  if (lapsed) {
+    const what = why === 'cancelled' ? 'the turn was cancelled' : 'the time for this turn was over'
+    return outcomeUnknown(
+      `An earlier try of this call gave no result, and ${what} before it could be tried again.`,
+      'no result of an earlier try',
+    )
+  }
+  return why === 'cancelled'
+    ? { status: 'skipped', text: 'This call was not run: the turn was cancelled before it started.', reason: 'cancelled before it started' }
+    : { status: 'skipped', text: 'This call was not run: the time for this turn was over.', reason: 'the turn was over before it started' }
+}
+
+/** `what` is a whole sentence for the model, `reason` the short form. */
+export function outcomeUnknown(what: string, reason: string): Ending {
+  return { status: 'outcome_unknown', text: `${what} ${whatToDo}`, reason }
+}
+
+/** The call never ran, and the same call will be refused again. */
+export function rejected(what: string, reason: string): Ending {
+  return {
+    status: 'rejected',
+    text: `Tool call rejected before execution: ${what} Do not retry it; continue without this tool, or tell the user.`,
+    reason,
+  }
+}
+
+/** Statuses that promise that a call never ran in any try. */
+export function saysNeverRan(status: ResultStatus): boolean {
+  return status === 'rejected' || status === 'vetoed' || status === 'skipped'
+}
+
+/** The result within its bounds. `bytesMax` bounds text and reason together. */
+export function bounded(result: CallResult, bytesMax: number = limits.resultBytesMax): CallResult {
+  const reason = shortened(result.reason, Math.max(3, Math.min(limits.reasonBytesMax, bytesMax)))
+  const text = cutWithNote(result.text, Math.max(0, Math.min(limits.resultBytesMax, bytesMax - Buffer.byteLength(reason))))
+  return text === result.text && reason === result.reason ? result : { ...result, text, reason }
+}
+
+/** What is over the bound is cut, and the text says so where the bound leaves room for that. */
+export function cutWithNote(text: string, bytesMax: number): string {
+  if (cutToBytes(text, bytesMax) === text) return text
+  const note = `\n[cut: this is the beginning of ${Buffer.byteLength(text)} bytes]`
+  return note.length > bytesMax ? cutToBytes(text, bytesMax) : cutToBytes(text, bytesMax - note.length) + note
+}
+
+/** Bytes that `bounded` bounds. */
+export function bytesOf(result: CallResult): number {
+  return Buffer.byteLength(result.text) + Buffer.byteLength(result.reason)
+}

@@ -1,0 +1,36 @@
+// What a kind of tool is: a way to start one call of it. A further kind (http, module) is one file that exports a StartTool and one line where
+// kinds are chosen (main.ts); the simulator hands in a fake.
+
+import type { CommandTool } from '../../shared/agents.ts'
+import type { Clock, Milliseconds } from '../../shared/clock.ts'
+import type { Ending } from './results.ts'
+
+export type ToolCall = {
+  /** JSON text, as the model wrote it. */
+  arguments: string
+  /** The same for all tries of one call. */
+  idempotencyKey: string
+  /** How long it may run before it is asked to stop. */
+  timeoutMs: Milliseconds
+  /** Between asking it to stop and killing it. */
+  graceMs: Milliseconds
+  clock: Clock
+}
+
+/** `fault` is for the operator's log only: it may name programs and folders, which a record must not (design: what a record may not say). */
+export type ToolEnding = Ending & { fault?: string }
+
+export type RunningTool = {
+  /** True as soon as it really runs, false when it could not be started. Never rejects. */
+  readonly started: Promise<boolean>
+  /**
+   * How it ended: ok, error, timed_out, or outcome_unknown when `stop` ended it. Comes soon after the tool's own end, its timeout and grace, or
+   * stop; whatever the tool does. Never rejects.
+   */
+  readonly ended: Promise<ToolEnding>
+  /** Asks it to stop and kills it after `graceMs`; 0: kills it at once. A second call can only shorten the grace. `why` completes "it was stopped: ...". */
+  stop(graceMs: Milliseconds, why: string): void
+}
+
+/** Starts one call now, synchronously: when it returns, the process was started or could not be. Must not throw. */
+export type StartTool = (run: CommandTool, call: ToolCall) => RunningTool
