@@ -51,6 +51,8 @@ export const limits = {
   partBytesMax: 64 * KiB,
   /** Bytes of a provider's body that may come without completing one event of its stream. */
   streamEventBytesMax: 8 * MiB,
+  /** Tokens of one kind that an answer counts as at most, so that no provider's number can break a turn's sum. */
+  usageTokensMax: 1_000_000_000,
   /** The wait before another attempt where the provider names none: the first, doubled by each failure, and the longest. */
   retryBackoffMs: 1 * second,
   retryBackoffMsMax: 30 * second,
@@ -62,7 +64,7 @@ export const limits = {
   loopStreaksMax: 64,
   loopSeenMax: 512,
   /** Characters of a result or an error in which volatile parts are masked; the rest is compared as it is. */
-  loopMaskedCharsMax: 32_768,
+  loopMaskedCharsMax: 16_384,
   /** Strings of a call's arguments that are looked for in its error, and the longest of them. */
   loopEchoesMax: 16,
   loopEchoCharsMax: 256,
@@ -80,14 +82,33 @@ export const limits = {
   graceMsMax: 10 * minute,
   /** Longest time a tool may declare. */
   toolTimeoutMsMax: 60 * minute,
+  /** Bytes of an agent file, and of a file with its instructions. */
+  agentFileBytesMax: 1 * MiB,
+  /** Agent files of one folder. */
+  agentFilesMax: 1_000,
+  /** Bytes of all tool declarations of one agent: each user's message carries them. */
+  agentDeclarationsBytesMax: 4 * MiB,
   /** Tools that one executor process runs at once. */
   runningToolsMax: 16,
+  /** Bytes of a tool's HTTP response that are read, kept or not; then its connection is closed. */
+  toolResponseBytesMax: 64 * MiB,
+  /** How long a connection to a tool's server is kept for the next call; many servers close an idle one after 5 seconds. */
+  toolConnectionIdleMs: 4 * second,
+  /** Processes of module tools that wait for a next call, and how long one does. */
+  idleModulesMax: 8,
+  moduleIdleMs: 5 * minute,
+  /** The JavaScript heap of such a process, and the memory above which it is replaced after a call. */
+  moduleHeapMiBMax: 512,
+  moduleMemoryBytesMax: 256 * MiB,
   /** How far apart repeated ticks of one unit are, until it has moved. */
   tickRepeatMs: 1 * second,
   /** Bytes of one record's value; the bus may have a lower bound. */
   recordBytesMax: 8 * MiB,
   /** Bytes of a refused record that its dead letter keeps; the whole of it stays where it was read. */
   deadLetterBytesMax: 1 * MiB,
+  /** How often a performer's observation is written where the bus says that a repeat can help, and the first wait, doubled each time: 3 seconds. */
+  observationTriesMax: 5,
+  observationRetryMs: 200,
   /** Records that are read at once to fold a unit again. */
   readBackRecordsMax: 512,
   /** How long a shutdown waits for running tools and streams. */

@@ -159,7 +159,11 @@ export const conversation: Stage<Conversation, In> = {
     const { message } = record
     const place = placeOf(record)
     const ending = internalFailure('conversation', reason)
-    if (message.type === 'user-message') return { state, records: [neverOpened(place, message, ending)] }
+    if (message.type === 'user-message') {
+      // A repeat of a message that was taken: what became of that is said elsewhere (C1).
+      if (state !== undefined && isKnown(state, message.messageId)) return { state }
+      return { state, records: [neverOpened(place, message, ending)] }
+    }
     if (message.type === 'carried' && (state === undefined || counts(message, record))) {
       const [next, ...queue] = message.state?.queue ?? []
       if (message.state === null || next === undefined) return closed

@@ -155,6 +155,14 @@ describe('a cap and an intervention at once', () => {
   })
 })
 
+describe('a silent last request that both a cap and an intervention asked for', () => {
+  it('ends the turn as capped, with the cap named', () => {
+    const last = openedWith({ rounds: 1 }).when(outcome(0, 1, { calls: 1, intervention: intervention('text_only') }))
+    const over = last.when(outcome(0, 2, { calls: 1, intervention: intervention('end') }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'capped', cap: 'rounds', class: 'budget' })
+  })
+})
+
 describe('termination (I3)', () => {
   it('a model that makes the same successful call for ever is stopped by the caps alone', () => {
     let turn = openedWith({ rounds: 6, calls: 4 })

@@ -102,6 +102,14 @@ describe('a record that makes the conversation throw', () => {
     expect(first.state).toBeUndefined()
   })
 
+  it('and is a repeat of a message that was taken is passed over: what became of that is said elsewhere', () => {
+    for (const folded of [inRoundTwo, inRoundTwo.when(cancels('m1')), idleAfter(inRoundTwo)]) {
+      const failed = folded.whenFails(says('m1'))
+      expect(failed.records).toEqual([])
+      expect(failed.state).toEqual(folded.state)
+    }
+  })
+
   it.each([
     ['an outcome', outcome(0, 2, { calls: 1 })],
     ['a tick', at(60_000, tick())],

@@ -1,0 +1,103 @@
+// The arguments of a call in one canonical form, so that what means the same is the same: key order, blanks, the spelling of a number, and
+// members that are absent, null, blank or `{}` make no difference. Linear in the argument text, but for the sorting of keys.
+
+import { posix } from 'node:path'
+import { limits } from '../../shared/limits.ts'
+
+export type ReadArguments = {
+  canonical: string
+  /** The parsed value; undefined where the text is no JSON. */
+  value: unknown
+}
+
+/** How a call without anything in it looks: `{}`, `{"command":""}` and no text at all. */
+const nothing = '{}'
+
+/** `comments`: top-level members that only comment and so identify nothing. Text that is no JSON, or nested too deep, stands for itself. */
+export function readArguments(raw: string, comments: ReadonlySet<string>): ReadArguments {
+  if (raw.trim() === '') return { canonical: nothing, value: {} }
+  try {
+    const parsed = parse(raw)
+    const value = comments.size === 0 ? parsed : withoutComments(parsed, comments)
+    return { canonical: canonical(value, false, 0) ?? nothing, value: parsed }
+  } catch {
+    return { canonical: `text:${raw.trim()}`, value: undefined }
+  }
+}
+
+type ReviveWithSource = (text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown) => unknown
+
+/** Integers that a double cannot tell apart stay apart: ids are often that long. */
+function parse(raw: string): unknown {
+  if (!/\d{16}/.test(raw)) return JSON.parse(raw)
+  // TypeScript's declaration of JSON.parse does not know the reviver's third parameter yet.
+  const parseWithSource = JSON.parse as ReviveWithSource
+  return parseWithSource(raw, (_, value, { source }) =>
+    typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? BigInt(source) : value,
+  )
+}
+
+function withoutComments(value: unknown, comments: ReadonlySet<string>): unknown {
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !comments.has(key)))
+}
+
+/** Undefined where the value says no more than its absence. */
+function canonical(value: unknown, isPath: boolean, depth: number): string | undefined {
+  if (depth > limits.argumentDepthMax) throw new RangeError('nested too deep')
+  if (value === null) return undefined
+  if (typeof value === 'string') {
+    const text = withoutBlanks(isPath ? cleanPath(value) : value)
+    return text === '' ? undefined : JSON.stringify(text)
+  }
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, isPath, depth + 1) ?? 'null').join()}]`
+  if (!isObject(value)) return String(value)
+
+  const members: string[] = []
+  for (const key of Object.keys(value).sort()) {
+    const member = canonical(value[key], namesPath(key), depth + 1)
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${member}`)
+  }
+  return members.length === 0 ? undefined : `{${members.join()}}`
+}
+
+/** In a text of several lines blanks inside may be its meaning (indentation); in a single line they are a matter of taste. */
+function withoutBlanks(text: string): string {
+  const trimmed = text.trim()
+  return trimmed.includes('\n') ? trimmed : trimmed.replace(/\s+/g, ' ')
+}
+
+function namesPath(key: string): boolean {
+  return /(?:path|file|filename|dir|directory|folder|cwd)$/i.test(key)
+}
+
+/** `./a`, `.//a` and `b/../a` are one file. */
+function cleanPath(path: string): string {
+  if (!/\.\/|\/\/|\/\.|\/$/.test(path) || path.includes('://') || path.includes('\n')) return path
+  const clean = posix.normalize(path.trim())
+  return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Strings in the arguments that an error may repeat, longest first; bounded in number and length. */
+export function echoesOf(value: unknown): string[] {
+  const found: string[] = []
+  collectEchoes(value, found, 0)
+  return found.sort((a, b) => b.length - a.length)
+}
+
+function collectEchoes(value: unknown, found: string[], depth: number): void {
+  if (found.length >= limits.loopEchoesMax || depth > limits.argumentDepthMax) return
+  if (typeof value === 'string') {
+    const text = value.trim()
+    if (text.length >= echoCharsMin && text.length <= limits.loopEchoCharsMax) found.push(text)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) collectEchoes(member, found, depth + 1)
+  }
+}
+
+/** Shorter strings occur in any sentence by chance. */
+const echoCharsMin = 3

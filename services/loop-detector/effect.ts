@@ -1,0 +1,110 @@
+// What a call is for, as far as its name and its command tell: declarations do not say it. Only two questions are asked of it: may its success have
+// changed something, so that a failing call is a new experiment, and does it wait, so that looking again is polling. In doubt it may have changed
+// something: that costs a catch, never a false alarm.
+
+/** opaque: nothing tells; it counts as a change when its result is new. */
+export type Effect = 'reads' | 'changes' | 'waits' | 'opaque'
+
+export type Operation = {
+  effect: Effect
+  /** What succeeds or fails as one thing: the tool, and for a shell the programs that it starts. */
+  operation: string
+  /** Whether one free text says everything, so that calls may differ and mean the same. */
+  freeText: boolean
+}
+
+export function operationOf(tool: string, value: unknown): Operation {
+  const words = wordsOf(tool)
+  const command = words.some((word) => shellWords.has(word)) ? commandIn(value) : undefined
+  if (command !== undefined) return shellOperation(tool, command)
+  return { effect: effectOf(words), operation: tool, freeText: words.some((word) => searchWords.has(word)) }
+}
+
+function effectOf(words: string[]): Effect {
+  if (words.some((word) => waitWords.has(word))) return 'waits'
+  if (words.some((word) => changeWords.has(word))) return 'changes'
+  if (words.some((word) => readWords.has(word))) return 'reads'
+  return 'opaque'
+}
+
+/** `readFile`, `read_file`, `fs.read-file` and `mcp__fs__read_file` all hold the word `read`. */
+function wordsOf(tool: string): string[] {
+  return tool
+    .slice(0, 256)
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+}
+
+function words(list: string): ReadonlySet<string> {
+  return new Set(list.split(' '))
+}
+
+const shellWords = words('shell bash sh zsh exec execute run command cmd terminal powershell process console')
+const waitWords = words('sleep wait delay pause')
+const searchWords = words('search find query grep lookup ask')
+const readWords = words(
+  'read get list ls search find stat head tail grep fetch lookup look show view cat query describe inspect check status count peek browse open ' +
+    'scan glob tree diff download explain analyze analyse ask recall retrieve load info history log logs exists test validate verify lint ' +
+    'compare summarize calculate compute think state',
+)
+const changeWords = words(
+  'write edit create delete update insert replace set move rename remove add append apply patch put post send save commit push merge install ' +
+    'uninstall upload publish deploy restart start stop kill enable disable configure change modify copy mkdir touch chmod chown clear reset ' +
+    'undo redo revert rollback submit book order pay cancel approve assign close reopen register import migrate build compile format fix notify ' +
+    'mail email reply click type press navigate goto scroll grant revoke lock unlock rotate sync refactor store upsert mark toggle',
+)
+
+function commandIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const key of ['command', 'cmd', 'script', 'code']) {
+    const command: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
+    if (typeof command === 'string' && command.trim() !== '') return command.slice(0, commandCharsMax)
+  }
+  return undefined
+}
+
+/** More of a command line is not looked at: longer ones are scripts, and those count as changes anyway. */
+const commandCharsMax = 4096
+
+/** Quotes are not understood: what they hide may look like a change, which errs on the side of no alarm. */
+function shellOperation(tool: string, command: string): Operation {
+  const effects = new Set<Effect>()
+  const programs: string[] = []
+  // File descriptors led into each other or into nothing write no file.
+  const plain = command.replace(/\d?>&\d|[&\d]?> ?\/dev\/null/g, ' ')
+  for (const part of plain.split(/&&|\|\||[;|\n&]/)) {
+    const argv = part.trim().split(/\s+/)
+    while (argv[0] !== undefined && (wrappers.has(argv[0]) || /^\w+=/.test(argv[0]))) argv.shift()
+    const program = (argv.shift() ?? '').replace(/^.*\//, '').slice(0, programCharsMax)
+    if (program === '' || program === 'cd') continue
+    programs.push(program)
+    effects.add(part.includes('>') ? 'changes' : programEffect(program, argv))
+  }
+  const effect: Effect = effects.has('changes') || effects.size === 0 ? 'changes' : effects.has('waits') ? 'waits' : 'reads'
+  return { effect, operation: `${tool} ${programs.slice(0, programsMax).join(' ')}`, freeText: true }
+}
+
+const programsMax = 4
+const programCharsMax = 64
+const wrappers = words('command sudo env time nice nohup exec builtin')
+const readPrograms = words(
+  'ls cat head tail grep egrep fgrep rg ag find fd stat wc pwd which whereis type file tree du df ps env printenv date whoami id uname hostname ' +
+    'echo printf diff cmp less more sort uniq cut tr jq yq awk nl od xxd hexdump md5sum sha1sum sha256sum test [ true false ping dig nslookup ' +
+    'man help history basename dirname realpath readlink lsof netstat ss top free uptime',
+)
+const readSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['git', words('status log diff show branch remote rev-parse ls-files ls-remote blame grep describe reflog shortlog')],
+  ['npm', words('ls list view outdated')],
+  ['docker', words('ps images logs inspect')],
+  ['kubectl', words('get describe logs')],
+])
+
+function programEffect(program: string, argv: string[]): Effect {
+  if (program === 'sleep' || program === 'wait') return 'waits'
+  if (program === 'find' && argv.some((word) => /^-(?:delete|exec|ok)/.test(word))) return 'changes'
+  if (readPrograms.has(program)) return 'reads'
+  if (program === 'sed') return argv.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word)) ? 'changes' : 'reads'
+  const subcommand = argv.find((word) => !word.startsWith('-'))
+  return subcommand !== undefined && readSubcommands.get(program)?.has(subcommand) === true ? 'reads' : 'changes'
+}

@@ -1,0 +1,175 @@
+// What a finished round shows: for each different call its identity, what it was for and what came out of it. Rules read nothing else of a round.
+// V1. Siblings that are the same call with the same result count once: the model had not seen any result when it wrote them.
+// V2. What never ran because there was no time, no budget or no turn for it says nothing about the call: it is left out.
+
+import { limits } from '../../shared/limits.ts'
+import type { Call, CallResult, Declaration, EvidenceRef, Rejection, RoundChecked } from '../../shared/messages.ts'
+import { onOneLine, shortened } from '../../shared/text-cut.ts'
+import { echoesOf, readArguments } from './arguments.ts'
+import { commentsOf } from './comment-arguments.ts'
+import type { Effect } from './effect.ts'
+import { operationOf } from './effect.ts'
+import type { FailureKind } from './failure-kind.ts'
+import { failureKindOf, isBare, tellingLines } from './failure-kind.ts'
+import { fingerprint } from './fingerprint.ts'
+import { masked, withoutEchoes } from './mask.ts'
+
+export type RoundEvidence = {
+  round: number
+  /** No tool could be called in it. */
+  textOnly: boolean
+  /** It has visible text. */
+  spoke: boolean
+  /** It has calls, whatever became of them. */
+  called: boolean
+  /** The length limit cut it. */
+  cut: boolean
+  calls: CallEvidence[]
+  /** The round as one thing: its calls with their results, in whatever order the siblings stand. */
+  print: string
+  rejections: Rejection[]
+}
+
+export type CallEvidence = {
+  ref: EvidenceRef
+  /** Its name, bounded: whatever a model invents. */
+  tool: string
+  /** The key of (tool, arguments). */
+  key: string
+  /** What came out of it: the key of its masked result or error. */
+  result: string
+  effect: Effect
+  operation: string
+  freeText: boolean
+  poll: boolean
+  /** It was started, so its arguments had the right shape. */
+  ran: boolean
+  /** Undefined: it succeeded. */
+  failure: Failure | undefined
+  /** The masked result of a success, where it is short enough to be told from an acknowledgement. */
+  answer: string
+  /** For people and models: as sent, on one line, bounded. */
+  shown: { arguments: string; outcome: string }
+}
+
+export type Failure = {
+  kind: FailureKind
+  /** The key of (tool, error); undefined where there is no word of why. */
+  key: string | undefined
+  /** The error repeats values of the call, so they may be its cause. */
+  echoes: boolean
+  /** The short reason, bounded. */
+  reason: string
+}
+
+export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundEvidence {
+  const { response, rejections, declarations, round } = checked
+  const calls = distinct(callsOf(round, response.calls, results, declarations, rejections))
+  return {
+    round,
+    textOnly: checked.callsLeft <= 0,
+    spoke: response.text.trim() !== '',
+    called: response.calls.length > 0,
+    cut: response.stop === 'length',
+    calls,
+    print: fingerprint(...calls.map(({ key, result }) => key + result).sort()),
+    rejections,
+  }
+}
+
+function callsOf(
+  round: number,
+  calls: Call[],
+  results: CallResult[],
+  declarations: Declaration[],
+  rejections: Rejection[],
+): CallEvidence[] {
+  const declared = new Map(declarations.map((declaration) => [declaration.name, declaration]))
+  const rejected = new Map(rejections.map((rejection) => [rejection.ordinal, rejection]))
+  const outcomes = new Map(results.map((result) => [result.ordinal, result]))
+  return calls.flatMap((call) => {
+    const result = outcomes.get(call.ordinal)
+    if (result === undefined || result.status === 'skipped') return []
+    return [callEvidence(round, call, result, declared.get(call.name), rejected.get(call.ordinal))]
+  })
+}
+
+function callEvidence(
+  round: number,
+  call: Call,
+  result: CallResult,
+  declaration: Declaration | undefined,
+  rejection: Rejection | undefined,
+): CallEvidence {
+  const read = readArguments(call.raw, commentsOf(declaration))
+  const tool = quoted(call.name)
+  const { effect, operation, freeText } = operationOf(tool, read.value)
+  const failure = result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
+  const text = masked(failure === undefined || result.status === 'error' ? result.text || result.reason : result.reason)
+  return {
+    ref: { round, ordinal: call.ordinal },
+    tool,
+    key: fingerprint(call.name, read.canonical),
+    result: fingerprint(failure === undefined ? 'ok' : 'failed', text),
+    effect,
+    operation,
+    freeText,
+    poll: declaration?.poll ?? false,
+    ran: result.status !== 'rejected' && result.status !== 'vetoed',
+    failure,
+    answer: failure === undefined ? text.slice(0, answerCharsMax) : '',
+    shown: {
+      arguments: quoted(call.raw),
+      outcome: failure === undefined ? returned(quoted(result.text)) : `error: ${failure.reason}`,
+    },
+  }
+}
+
+/** Longer answers are no acknowledgements, so more of them need not be kept. */
+const answerCharsMax = 128
+
+function failureOf(call: Call, result: CallResult, value: unknown, rejection: Rejection | undefined): Failure {
+  const reason = quoted(result.reason || result.text)
+  // A tool that in short only says "exit code 1" may say more at length.
+  const error = result.status === 'error' && isBare(result.reason) ? tellingLines(result.text) : result.reason
+  const kind = kindOf(error, call, result, rejection)
+  if (kind === 'bare') return { kind, key: undefined, echoes: false, reason }
+
+  // An invented tool fails under whatever name: the name is no part of that failure.
+  const isUnknown = kind === 'unknown_tool' && call.name !== ''
+  const own = isUnknown ? error.replaceAll(call.name, '<tool>') : error
+  // Echoes before volatile parts: a date that the model asked for is no clock.
+  const plain = withoutEchoes(own, echoesOf(value))
+  return { kind, key: fingerprint(isUnknown ? '' : call.name, masked(plain)), echoes: plain !== own, reason }
+}
+
+function kindOf(error: string, { problem }: Call, { status }: CallResult, rejection: Rejection | undefined): FailureKind {
+  if (problem === 'stream_error') return 'transient' // the provider's, not the model's
+  if (rejection !== undefined) return rejection.code === 'unknown_tool' ? 'unknown_tool' : 'shape'
+  switch (status) {
+    case 'vetoed':
+      return 'denied'
+    case 'timed_out':
+    case 'outcome_unknown':
+      return 'other' // the tool hangs or its owner died with it: that is no sign of a network that recovers
+    default:
+      return failureKindOf(error)
+  }
+}
+
+function distinct(calls: CallEvidence[]): CallEvidence[] {
+  const seen = new Set<string>()
+  return calls.filter(({ key, result }) => {
+    const both = key + result
+    return !seen.has(both) && seen.add(both)
+  })
+}
+
+function returned(text: string): string {
+  return text === '' ? 'returned nothing' : `returned: ${text}`
+}
+
+/** On one line and bounded, as interventions quote it. */
+function quoted(text: string): string {
+  return shortened(onOneLine(text.slice(0, 4 * limits.interventionQuoteBytesMax)), limits.interventionQuoteBytesMax)
+}

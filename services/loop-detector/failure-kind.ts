@@ -1,0 +1,111 @@
+// What kind of failure an error is: how often it may come back before it is a loop depends on whether the values in the call can be its cause.
+// The phrases are those that tools, runtimes and HTTP services use; what fits nothing is `other`.
+
+/**
+ * shape: the arguments have the wrong form. unknown_tool: there is no such tool. denied: not authorised, or somebody said no. miss: what was
+ * looked for is not there. transient: capacity or network, may clear by itself. bare: a non-zero exit code and no word of why.
+ */
+export type FailureKind = 'shape' | 'unknown_tool' | 'denied' | 'miss' | 'transient' | 'other' | 'bare'
+
+/** A status is one only where the text says so or begins with it: 404 may also be a line. */
+const status = (codes: string) => new RegExp(`(?:^|\\b(?:http|status|code|error|response)(?:/[\\d.]+)?[ :=(]{1,2})(?:${codes})\\b`, 'i')
+
+/** First match counts: "connection refused" is no refusal, and "unknown tool" is more than something not found. */
+const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
+  {
+    kind: 'transient',
+    phrases: [
+      status('408|425|429|502|503|504|529'),
+      /\bE(?:CONNREFUSED|CONNRESET|CONNABORTED|TIMEDOUT|HOSTUNREACH|NETUNREACH|PIPE|AGAIN|BUSY|AI_AGAIN)\b/,
+      /\berrno:? ?(?:101|104|110|111|113)\b/i,
+      /\btoo many requests\b|\brate.?limit|\bthrottl|\bquota\b|\bretry.?after\b|\btry again later\b/i,
+      /\boverloaded\b|\b(?:over|insufficient) capacity\b|\b(?:service|server|temporarily|currently) unavailable\b|\bnot ready\b/i,
+      /\bbad gateway\b|\btimed?[ -]?out\b|\bdeadline exceeded\b/i,
+      /\bconnection (?:was )?(?:refused|reset|closed|aborted|lost|error|failed)\b|\bsocket hang up\b|\bno route to host\b/i,
+      /\bnetwork (?:is )?(?:error|unreachable|down|failure)\b|\btemporary failure\b/i,
+      /\b(?:resource|database) (?:is )?(?:temporarily )?(?:busy|locked)\b|\bcould not (?:acquire|obtain) (?:a |the )?lock\b/i,
+    ],
+  },
+  {
+    kind: 'unknown_tool',
+    phrases: [
+      /\b(?:unknown|no such|undefined|unrecogni[sz]ed|invalid|non-?existent) tool\b|\bno tool (?:named|called)\b/i,
+      /\btool ['"`]?[\w.:/-]{1,128}['"`]? (?:is |was )?(?:unknown|not (?:registered|found|available|defined|offered|known|supported))\b/i,
+      /\btool ['"`]?[\w.:/-]{1,128}['"`]? (?:does not|doesn't|isn't) (?:exist|registered|available|defined|offered|known|supported)\b/i,
+    ],
+  },
+  {
+    kind: 'denied',
+    phrases: [
+      status('401|403|407'),
+      /\bE(?:ACCES|PERM)\b/,
+      /\bunauthori[sz]ed\b|\bnot authori[sz]ed\b|\bunauthenticated\b|\bauthentication (?:failed|required|error)|\blogin required\b|\bforbidden\b/i,
+      /\b(?:access|permission|request|action|call) (?:was |is )?(?:denied|declined|refused|rejected|blocked)\b|\bnot (?:permitted|allowed)\b/i,
+      /\b(?:denied|declined|refused|rejected|blocked|vetoed) by\b|\binsufficient (?:permission|privilege|scope|right)/i,
+      /\b(?:token|credentials?|session|api key|certificate) (?:is |has |was )?(?:expired|revoked|invalid)\b/i,
+      /\b(?:invalid|expired|missing|bad) (?:api |access )?(?:token|credentials?|key|signature)\b|\bsignature (?:mismatch|invalid|does(?: not|n't) match)/i,
+    ],
+  },
+  {
+    kind: 'shape',
+    phrases: [
+      status('400|422'),
+      /\bmissing (?:\d+ )?(?:the )?(?:required|mandatory)\b|\bmissing ['"`]?[\w.-]{0,80}['"`]? ?(?:field|param|arg|propert|option|input)/i,
+      /\b(?:is|are|was) required\b|\brequired (?:field|param|arg|propert|option)|\bmust (?:not )?(?:be|have|contain|match)\b/i,
+      /\bexpected (?:an? |type )?(?:string|number|integer|boolean|array|object|list|dict)\b/i,
+      /\bnot (?:a )?(?:valid )?json\b|\bjson (?:parse|decode|syntax)|\bunexpected (?:token|propert|argument|keyword|end of (?:json|input))/i,
+      /\binvalid (?:json|arguments?|params?|parameters?|type|format|schema|input|request)\b|\bbad request\b|\bunprocessable\b/i,
+      /\b(?:unrecogni[sz]ed|unknown) (?:argument|option|key|field|propert|param)|\badditional propert/i,
+      /\bvalidation (?:error|failed)|\bdoes(?: not|n't) match (?:the )?schema/i,
+    ],
+  },
+  {
+    kind: 'miss',
+    phrases: [
+      status('404|410'),
+      /\bENO(?:ENT|TDIR)\b/,
+      /\bno such\b|\bnot found\b|\bdoes(?: not|n't) exist\b|\bno (?:match|result|hit|record|entr|row|item)|\bnothing (?:found|matched)\b/i,
+      /\b(?:cannot|can't|could not|couldn't|unable to) (?:find|locate|resolve)\b|\bmissing file\b/i,
+      /\bunknown (?:user|host|id|city|name|column|table|symbol|revision|branch|package|module)\b/i,
+    ],
+  },
+]
+
+/** Where the kind of an error stands: near its beginning. */
+const kindCharsMax = 2048
+
+export function failureKindOf(error: string): FailureKind {
+  const beginning = error.slice(0, kindCharsMax)
+  if (isBare(beginning)) return 'bare'
+  return signs.find(({ phrases }) => phrases.some((phrase) => phrase.test(beginning)))?.kind ?? 'other'
+}
+
+/** Whether the same failure comes whatever the values in the call are. */
+export function ignoresValues(kind: FailureKind): boolean {
+  return kind === 'shape' || kind === 'unknown_tool' || kind === 'denied'
+}
+
+const bareWords = new Set(
+  (
+    'error the tool command process program script has failed failure exited terminated finished returned ended with a an non zero nonzero exit ' +
+    'return code status rc was killed by signal sigkill sigterm it wrote nothing'
+  ).split(' '),
+)
+const exitWords = ['exit', 'exited', 'return', 'returned', 'rc', 'terminated', 'signal']
+const bareCharsMax = 80
+
+/** The lines of a tool's text that say more than that it failed, as one text. */
+export function tellingLines(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !isBare(line))
+    .join('\n')
+}
+
+/** "exit code 2", "Command failed": it says that it failed, and nothing else. A number is an exit code only beside such a word: "status 503" says more. */
+export function isBare(error: string): boolean {
+  if (error.length > bareCharsMax) return false
+  const words = error.toLowerCase().match(/[a-z]+|\d+|[^\s\da-z.,:;()='"!_-]/g) ?? []
+  const isExit = words.some((word) => exitWords.includes(word))
+  return words.every((word) => bareWords.has(word) || (isExit && /^\d{1,3}$/.test(word)))
+}

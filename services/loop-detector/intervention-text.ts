@@ -1,0 +1,69 @@
+// What interventions say to the model. The frame and the words of `identicalFailure` are those of incident I1; the other rules keep the frame.
+
+import type { ShownCall } from './ladder.ts'
+
+/** I1, word for word, with its slots filled: the calls as they were sent, the short reasons, the tool's name. */
+export function identicalFailure(calls: ShownCall[]): string {
+  return frame(
+    calls,
+    ['These are identical failed invocations. Retrying with the same arguments', 'will fail again.'],
+    [
+      `Do NOT call ${toolNames(calls)} or any other tool.`,
+      'Do NOT repeat this call pattern.',
+      'Respond to the user in plain text.',
+      'Explain what you were trying to accomplish.',
+      'If you do not know what arguments to use, ask the user for clarification.',
+    ],
+  )
+}
+
+/** Calls that succeed and bring nothing new; `what` says in which way, in whole sentences. */
+export function noProgress(calls: ShownCall[], what: string[]): string {
+  return frame(calls, what, [
+    `Do NOT call ${toolNames(calls)} in this way again.`,
+    'Do NOT repeat this call pattern.',
+    'If you have what you need, respond to the user in plain text.',
+    'If you are waiting for something to change, wait longer before you look again.',
+    'If you cannot go on, explain what you were trying to accomplish and ask the user.',
+  ])
+}
+
+function frame(calls: ShownCall[], what: string[], demands: string[]): string {
+  return [
+    'SYSTEM INTERVENTION — LOOP DETECTED',
+    calls.length === 1 ? 'Your last tool call was:' : `Your last ${calls.length} tool calls were:`,
+    ...numbered(calls.map((call) => `${call.tool}(${call.arguments}) → ${call.outcome}`)),
+    ...what,
+    'On your next turn:',
+    ...numbered(demands),
+    'The user is waiting for a text response.',
+  ].join('\n')
+}
+
+function numbered(lines: string[]): string[] {
+  return lines.map((line, index) => `${index + 1}. ${line}`)
+}
+
+function toolNames(calls: ShownCall[]): string {
+  return [...new Set(calls.map(({ tool }) => tool))].join(', ')
+}
+
+export const emptyResponse = {
+  /** An ordinary reminder after a response without visible text and without a call. */
+  nudge: [
+    'Your last response had no visible text and no tool call. The user cannot see your reasoning.',
+    'Either call a tool, or answer the user now in plain text.',
+  ].join('\n'),
+  /** After one that the length limit cut before it came to anything. */
+  brevity: [
+    'Your last response was cut off by the length limit before it had any visible text or tool call.',
+    'Think briefly. Either call a tool, or answer the user now in a few sentences of plain text.',
+  ].join('\n'),
+  /** With the last request of the turn, in which no tool can be called. */
+  lastChance: (responses: number) =>
+    [
+      `${responses} of your responses had no visible text and no tool call. The user has not seen anything of them.`,
+      'No tool can be called in this response, and it is the last one.',
+      'Write your final answer to the user now, in plain text, with what you know so far. If something could not be finished, say what and why.',
+    ].join('\n'),
+}

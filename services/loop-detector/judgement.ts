@@ -1,0 +1,74 @@
+// The judgement of a finished round: what is new in it, what each rule says, and the one intervention that comes of it.
+// J1. Rules see each round once, in order, and each keeps its own memory; the weightiest finding is the intervention.
+// J2. A text-only round that an intervention asked for and that stays without visible text is the end, whichever rule asked.
+
+import { limits } from '../../shared/limits.ts'
+import type { Intervention, Policy, Rejection, RoundChecked } from '../../shared/messages.ts'
+import { shortened } from '../../shared/text-cut.ts'
+import type { RoundEvidence } from './evidence.ts'
+import { weightiest } from './ladder.ts'
+import type { Novelty } from './novelty.ts'
+import { beginNovelty, newsOf } from './novelty.ts'
+import type { Finding, JudgedRound, Rule } from './rule.ts'
+import { schemaFailure, sharpened } from './rules/schema-failure.ts'
+import { rules } from './rules.ts'
+
+/** What is remembered of a turn in order to judge its next round. Plain data, bounded. */
+export type LoopMemory = {
+  novelty: Novelty
+  /** By rule's name; each knows the type of its own. */
+  rules: Map<string, unknown>
+  /** The intervention of the last round, if it asked for text only. */
+  asked: Intervention | null
+}
+
+export function beginMemory(): LoopMemory {
+  return { novelty: beginNovelty(), rules: new Map(), asked: null }
+}
+
+/** Takes the round into the memory. Null: go on. */
+export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Intervention | null {
+  const round: JudgedRound = { ...evidence, news: newsOf(memory.novelty, evidence.calls) }
+  const findings = rules.flatMap((rule) => heard(rule, memoryOf(memory, rule), round, policy))
+  const silent = memory.asked !== null && round.textOnly && !round.spoke ? [stillSilent(memory.asked, round)] : []
+  const intervention = weightiest([...silent, ...findings]) ?? null
+  memory.asked = intervention?.rung === 'text_only' ? intervention : null
+  return intervention
+}
+
+/** The rejections of a round that is not yet judged, in the words that the model shall read (I5.2). */
+export function wordsFor(memory: LoopMemory, { rejections, response, policy }: RoundChecked): Rejection[] {
+  return sharpened(memoryOf(memory, schemaFailure), rejections, response.calls, policy)
+}
+
+/** The memory that this rule began: nothing else is ever put under its name. */
+function memoryOf<Memory>(memory: LoopMemory, rule: Rule<Memory>): Memory {
+  if (!memory.rules.has(rule.name)) memory.rules.set(rule.name, rule.begin())
+  return memory.rules.get(rule.name) as Memory
+}
+
+function heard<Memory>({ name, version, judge }: Rule<Memory>, memory: Memory, round: JudgedRound, policy: Policy): Intervention[] {
+  const finding = judge(memory, round, policy)
+  return finding === undefined ? [] : [interventionOf(name, version, finding)]
+}
+
+function interventionOf(rule: string, ruleVersion: number, finding: Finding): Intervention {
+  const ends = finding.rung === 'end'
+  const key = shortened(finding.key, limits.reasonBytesMax)
+  const reason = shortened(finding.reason, limits.reasonBytesMax)
+  return { ...finding, rule, ruleVersion, key, reason, text: ends ? '' : finding.text, class: ends ? finding.class : null }
+}
+
+function stillSilent(asked: Intervention, { round }: JudgedRound): Intervention {
+  return {
+    ...asked,
+    rung: 'end',
+    reason: shortened(
+      `asked for an answer without tools, the model gave no visible text; before that ${asked.reason}`,
+      limits.reasonBytesMax,
+    ),
+    text: '',
+    class: 'no_progress',
+    evidence: [...asked.evidence, { round, ordinal: -1 }],
+  }
+}

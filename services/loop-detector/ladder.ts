@@ -1,0 +1,58 @@
+// The ladder: what a streak that goes on leads to. A nudge, then one round without tools, then the end of the turn.
+// L1. Each streak climbs by itself, one rung for each round that matches it from its threshold on.
+// L2. Nothing steps down. A streak that real progress ends is forgotten with its rung; a new turn forgets all of them.
+
+import { limits } from '../../shared/limits.ts'
+import type { EvidenceRef, Rung } from '../../shared/messages.ts'
+import { unreachable } from '../../shared/stage.ts'
+import type { CallEvidence } from './evidence.ts'
+
+/** What a rule remembers of something that repeats. */
+export type Streak = {
+  rung: Rung | 'none'
+  /** The newest round that matched it. */
+  round: number
+  /** The newest calls that matched it, oldest first, bounded. */
+  shown: ShownCall[]
+  evidence: EvidenceRef[]
+}
+
+export type ShownCall = { tool: string; arguments: string; outcome: string }
+
+export function beginStreak(): Streak {
+  return { rung: 'none', round: 0, shown: [], evidence: [] }
+}
+
+/** Takes a matching call into the streak. */
+export function matched(streak: Streak, { ref, tool, shown }: CallEvidence): void {
+  streak.round = ref.round
+  streak.shown = [...streak.shown, { tool, ...shown }].slice(-limits.interventionCallsMax)
+  streak.evidence = [...streak.evidence, ref].slice(-limits.interventionEvidenceMax)
+}
+
+/** One rung up; the top is the end. */
+export function climb(streak: { rung: Rung | 'none' }): Rung {
+  streak.rung = above(streak.rung)
+  return streak.rung
+}
+
+function above(rung: Rung | 'none'): Rung {
+  switch (rung) {
+    case 'none':
+      return 'nudge'
+    case 'nudge':
+      return 'text_only'
+    case 'text_only':
+    case 'end':
+      return 'end'
+    default:
+      return unreachable(rung)
+  }
+}
+
+const heights: Record<Rung, number> = { nudge: 1, text_only: 2, end: 3 }
+
+/** The finding that decides the round: the highest rung, a verdict before a usual reminder, the first one among equals. */
+export function weightiest<F extends { rung: Rung; ordinary: boolean }>(findings: F[]): F | undefined {
+  return findings.toSorted((a, b) => heights[b.rung] - heights[a.rung] || Number(a.ordinary) - Number(b.ordinary))[0]
+}

@@ -1,0 +1,86 @@
+// Volatile parts of results and errors, masked: clocks, dates, durations, random ids, counters of attempts. Two texts that differ in nothing else
+// are one. Never masked is what carries meaning: errno, HTTP status, counts, percentages, line numbers, ports.
+// K1. Each pattern is linear in the text, because tools' output is untrusted: no repetition inside a repetition over the same characters.
+// K2. Few passes: each pattern begins at a word's edge, and all that begin alike are one expression, because a text is masked for every call.
+
+import { limits } from '../../shared/limits.ts'
+
+const mask = '<*>'
+
+const time = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?`
+const zone = '(?: ?(?:Z|UTC|GMT|[+-]\\d{2}:?\\d{2})\\b)?'
+const weekday = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
+const month = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}'
+const dayFirst = String.raw`\d{1,2} ${month},? \d{4}(?:,? ${time})?${zone}`
+
+/** Words that may be random ids as a whole: see isRandom. */
+const longWord = /\b[0-9A-Za-z]{8,}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)?/g
+
+/** What begins with a word that says what the number behind it is. The first group stays. */
+const wordFirst = anyOf('gi', [
+  String.raw`${weekday},? (?:${dayFirst}|${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?(?:,? \d{4})?)`,
+  String.raw`${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?`,
+  // Without seconds it could be a line and a column, or a score: then only where words say that it is a time of day.
+  String.raw`at \d{1,2}:\d{2}\b(?!:)`,
+  String.raw`((?:req(?:uest)?|trace|span|correlation|session|transaction|nonce|marker)(?:[ _-]?id)?[-_:=# ]{1,3})(?=[a-z]*\d)[a-z0-9]{4,}\b`,
+  String.raw`pid[ :=]{1,2}\d+\b`,
+  String.raw`tmp[-_.]?(?=[a-z]*[0-9_])[a-z0-9_]{6,}\b`,
+  // Counters of attempts, not other counts.
+  String.raw`(?:attempts?|retry|retries|try|tries)(?: (?:left|remaining|no\.?|number))?[ :=#]{0,3}\d+(?: ?(?:/|of) ?\d+)?\b`,
+  String.raw`retry[- ]after[:= ]{1,2}\d+(?:\.\d+)?\b(?! ?[a-z])`,
+])
+
+const digitFirst = anyOf('g', [
+  String.raw`\d{4}[-/]\d{2}[-/]\d{2}(?:[T ]${time})?${zone}`,
+  String.raw`\d{8}T\d{6}Z?\b`,
+  dayFirst,
+  String.raw`(?<![:.])\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?\b(?!:)`,
+  String.raw`(?<![:.])\d{1,2}:\d{2} ?(?:[ap]m|[AP]M)\b`,
+  // Seconds and milliseconds since the epoch, from 2017 to 2033.
+  String.raw`1[5-9]\d{8}(?:\d{3})?\b`,
+  // A pointer; shorter ones are codes.
+  String.raw`0x[0-9a-f]{9,16}\b`,
+  String.raw`\d+(?:st|nd|rd|th)? (?:attempts?|retry|retries|try|tries)(?: (?:left|remaining))?\b`,
+  // Durations. A bare `m` may be metres or millions, a bare `h` stays too unless more of a duration follows.
+  String.raw`(?:\d+h ?)?\d+m ?\d+(?:\.\d+)?s\b`,
+  String.raw`\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hrs?|hours?)\b`,
+])
+
+function anyOf(flags: string, alternatives: string[]): RegExp {
+  return new RegExp(String.raw`\b(?:${alternatives.join('|')})`, flags)
+}
+
+/** The text with its volatile parts masked and runs of blanks as one. Beyond the bound it is kept as it is: then it seems new rather than old. */
+export function masked(text: string): string {
+  const head = text.slice(0, limits.loopMaskedCharsMax)
+  const shown = head.includes('\n') ? spaced(head.split('\n').map(maskedLine).join(' ')) : maskedLine(spaced(head))
+  return text.length <= limits.loopMaskedCharsMax ? shown : shown + text.slice(limits.loopMaskedCharsMax)
+}
+
+function maskedLine(line: string): string {
+  if (!/\d/.test(line)) return line // everything volatile holds a digit
+  return line
+    .replace(longWord, (word) => (isRandom(word) ? mask : word))
+    .replace(wordFirst, (_, named: string | undefined) => (named ?? '') + mask)
+    .replace(digitFirst, mask)
+}
+
+/** A UUID, mixed hex, or a long mixture of letters and digits; not a plain word, and not a plain number, which may be a count. */
+function isRandom(word: string): boolean {
+  if (!/\d/.test(word) || !/[a-z]/i.test(word)) return false
+  if (/^[0-9a-f-]+$/i.test(word)) return true
+  return word.length >= mixtureCharsMin && word.replace(/\D/g, '').length >= mixtureDigitsMin
+}
+
+const mixtureCharsMin = 20
+const mixtureDigitsMin = 4
+
+/** Runs of blanks as one, none around it. */
+function spaced(text: string): string {
+  return text.replace(/\s{2,}|[^\S ]/g, ' ').trim()
+}
+
+/** The text with the call's own argument strings masked, where it repeats them. */
+export function withoutEchoes(text: string, echoes: string[]): string {
+  return echoes.reduce((known, echo) => (known.includes(echo) ? known.replaceAll(echo, '<argument>') : known), text)
+}

@@ -1,0 +1,167 @@
+// Loop-detector: stands before and behind the executor, and owns every account of no progress.
+// Owns: which calls of a round are cleared, the response of a round while it runs, the judgement of its outcome, the ladder. Does not own: checking a
+// call against its schema (validator), running it (executor), what follows from an intervention, and the caps (conversation).
+//
+// L1. One round of a turn is outstanding at a time. Each round is cleared at most once and answered by exactly one round-outcome, with one result for
+//     each call (R5).
+// L2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel is remembered until the turn expires, because it can overtake the
+//     round that it is meant for.
+// L3. What is outstanding keeps its response and its real results, through a cancel too, until the executor reports it or certainly cannot any more.
+// L4. An intervention rides in the round's own outcome, so it is in the very next request. What no longer can have one is not judged.
+// L5. A unit is one turn: a new turn begins with an empty memory.
+
+import type { Milliseconds } from '../../shared/clock.ts'
+import { WeirError } from '../../shared/errors.ts'
+import { limits } from '../../shared/limits.ts'
+import type { CallResult, Cancel, Intervention, RoundChecked, RoundExecuted, Tick, TurnEnded } from '../../shared/messages.ts'
+import type { Output, Reaction, Stage } from '../../shared/stage.ts'
+import { closed, unreachable } from '../../shared/stage.ts'
+import { evidenceOf } from './evidence.ts'
+import type { LoopMemory } from './judgement.ts'
+import { beginMemory, judge, wordsFor } from './judgement.ts'
+import { allSkipped, completed, decidedOf, latestOutcome } from './refusals.ts'
+
+type Inbox = RoundChecked | RoundExecuted | TurnEnded | Cancel | Tick
+
+/** An open turn: between its rounds, while one of them runs, or only a cancel that must not be forgotten. */
+export type Turn = {
+  cancelled: boolean
+  /** The newest that was seen. */
+  expiresAt: Milliseconds
+  /** Rounds of a turn come in order, so what is not above this is a repeat. */
+  roundNewest: number
+  /** The round that the executor has. */
+  outstanding: Outstanding | undefined
+  memory: LoopMemory
+}
+
+type Outstanding = {
+  checked: RoundChecked
+  /** Results of those of its calls that must not run. */
+  decided: CallResult[]
+}
+
+export const loopDetector: Stage<Turn, Inbox> = {
+  name: 'loop-detector',
+
+  unit(message) {
+    return message.type === 'tick' ? message.unit : JSON.stringify([message.conversation, message.turn])
+  },
+
+  react(turn, { message, time }) {
+    switch (message.type) {
+      case 'round-checked':
+        return check(turn ?? opened(), message, time)
+      case 'round-executed':
+        return conclude(turn, message)
+      case 'turn-ended':
+        return closed
+      case 'cancel':
+        return cancel(turn, message, time)
+      case 'tick':
+        return giveUp(turn)
+      default:
+        return unreachable(message)
+    }
+  },
+
+  wants: () => [],
+
+  due({ cancelled, expiresAt, outstanding }) {
+    if (outstanding !== undefined) return latestOutcome(outstanding.checked, expiresAt)
+    return cancelled ? expiresAt : expiresAt + limits.turnLingerMs
+  },
+
+  /** The conversation, told by the runtime, ends the turn and says that calls may have run (R8). */
+  failed: () => closed,
+}
+
+function opened(): Turn {
+  return { cancelled: false, expiresAt: 0, roundNewest: 0, outstanding: undefined, memory: beginMemory() }
+}
+
+function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<Turn> {
+  const { round, response, failure, callsLeft } = checked
+  if (round <= turn.roundNewest) return { state: turn }
+  if (turn.outstanding !== undefined) throw secondRound(turn.outstanding.checked, round)
+  turn.roundNewest = round
+  turn.expiresAt = Math.max(turn.expiresAt, checked.expiresAt)
+
+  if (failure !== null || turn.cancelled) return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'cancelled'))] }
+  if (time >= checked.expiresAt) return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'expired'))] }
+
+  const rejections = wordsFor(turn.memory, checked)
+  const decided = decidedOf(response.calls, rejections, callsLeft)
+  const refused = decided.filter(({ status }) => status === 'rejected').map((result) => callRejected(checked, result))
+  if (decided.length === response.calls.length) return { state: turn, records: [...refused, ...judged(turn, checked, decided)] }
+  turn.outstanding = { checked, decided }
+  return { state: turn, records: [...refused, cleared(checked, decided)] }
+}
+
+/** The round has run. */
+function conclude(turn: Turn | undefined, { round, results }: RoundExecuted): Reaction<Turn> {
+  if (turn === undefined) return closed
+  const { outstanding } = turn
+  if (outstanding?.checked.round !== round) return { state: turn }
+  const { checked, decided } = outstanding
+  turn.outstanding = undefined
+  const all = completed(checked.response.calls, results, decided)
+  return { state: turn, records: turn.cancelled ? [outcomeOf(checked, all)] : judged(turn, checked, all) }
+}
+
+function cancel(turn: Turn | undefined, { expiresAt }: Cancel, time: Milliseconds): Reaction<Turn> {
+  if (turn === undefined && time >= expiresAt) return closed // nothing of it would be cleared any more
+  const cancelled = turn ?? opened()
+  cancelled.cancelled = true
+  cancelled.expiresAt = Math.max(cancelled.expiresAt, expiresAt)
+  return { state: cancelled }
+}
+
+/** Nothing of this turn can come any more. A round that is still outstanding then has lost its results, and no request follows it. */
+function giveUp(turn: Turn | undefined): Reaction<Turn> {
+  const outstanding = turn?.outstanding
+  if (outstanding === undefined) return closed
+  const { checked, decided } = outstanding
+  return { records: [outcomeOf(checked, completed(checked.response.calls, decided))] }
+}
+
+/** The round's outcome with what the detector has to say of it. */
+function judged(turn: Turn, checked: RoundChecked, results: CallResult[]): Output[] {
+  const intervention = judge(turn.memory, evidenceOf(checked, results), checked.policy)
+  const outcome = outcomeOf(checked, results, intervention)
+  return intervention === null || intervention.ordinary ? [outcome] : [outcome, interventionRaised(checked, intervention)]
+}
+
+function cleared(checked: RoundChecked, decided: CallResult[]): Output {
+  const { conversation, turn, round, response, declarations, agent, policy, expiresAt } = checked
+  const { calls } = response
+  return {
+    to: 'tools',
+    message: { type: 'round-cleared', conversation, turn, round, calls, decided, declarations, agent, policy, expiresAt },
+  }
+}
+
+function outcomeOf(checked: RoundChecked, results: CallResult[], intervention: Intervention | null = null): Output {
+  const { conversation, turn, round, response, failure, policy } = checked
+  return {
+    to: 'conversation',
+    message: { type: 'round-outcome', conversation, turn, round, response, failure, results, intervention, policy },
+  }
+}
+
+function callRejected({ conversation, turn, round, response }: RoundChecked, { ordinal, reason }: CallResult): Output {
+  const name = response.calls.find((call) => call.ordinal === ordinal)?.name ?? ''
+  return { to: 'activity', message: { type: 'call-rejected', conversation, turn, round, ordinal, name, reason } }
+}
+
+function interventionRaised({ conversation, turn, round }: RoundChecked, intervention: Intervention): Output {
+  return { to: 'activity', message: { type: 'intervention-raised', conversation, turn, round, intervention } }
+}
+
+/** The conversation asks for a round only after it had the outcome of the one before. */
+function secondRound({ conversation, turn, round }: RoundChecked, second: number): WeirError {
+  return new WeirError(
+    'runtime.assertion',
+    `round ${second} of turn ${turn} of conversation ${conversation} came while round ${round} was outstanding; the conversation must wait for it`,
+  )
+}

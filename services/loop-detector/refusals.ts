@@ -1,0 +1,76 @@
+// Results of calls that the detector does not let run, or whose end nobody reported. The texts are for the model.
+
+import type { Milliseconds } from '../../shared/clock.ts'
+import type { Call, CallResult, Rejection, RoundChecked } from '../../shared/messages.ts'
+
+/** Why nothing of a round may run any more. */
+export type Why = 'cancelled' | 'expired'
+
+/** Every call of a round that must not start. */
+export function allSkipped(calls: Call[], why: Why): CallResult[] {
+  const [text, reason] =
+    why === 'cancelled'
+      ? ['This call was not run: the turn was cancelled before it started.', 'cancelled before it started']
+      : ['This call was not run: the time for this turn was over.', 'the turn was over before it started']
+  return calls.map(({ ordinal }) => skipped(ordinal, text, reason))
+}
+
+/** Results of the calls that must not run, by ordinal: those beyond `callsLeft`, and those that the validator rejected. The others may. */
+export function decidedOf(calls: Call[], rejections: Rejection[], callsLeft: number): CallResult[] {
+  const rejected = new Map(rejections.map((rejection) => [rejection.ordinal, rejection]))
+  const ordered = calls.toSorted((a, b) => a.ordinal - b.ordinal)
+  return ordered.flatMap(({ ordinal }, place) => {
+    if (place >= callsLeft) return [overBudget(ordinal, callsLeft)]
+    const rejection = rejected.get(ordinal)
+    return rejection === undefined ? [] : [rejectedResult(rejection)]
+  })
+}
+
+/** One result for each call, by ordinal: what came first in the lists counts, and what nobody reported may have run. */
+export function completed(calls: Call[], ...known: CallResult[][]): CallResult[] {
+  const results = new Map(
+    known
+      .flat()
+      .reverse()
+      .map((result) => [result.ordinal, result]),
+  )
+  return calls.toSorted((a, b) => a.ordinal - b.ordinal).map(({ ordinal }) => results.get(ordinal) ?? unknown(ordinal))
+}
+
+/** When even the last call that could be started before `expiresAt` must have been reported. */
+export function latestOutcome({ policy, declarations }: RoundChecked, expiresAt: Milliseconds): Milliseconds {
+  const longest = Math.max(0, ...declarations.map(({ timeoutMs }) => timeoutMs))
+  return expiresAt + policy.startWithinMs + longest + 2 * policy.graceMs
+}
+
+function overBudget(ordinal: number, callsLeft: number): CallResult {
+  return callsLeft <= 0
+    ? skipped(
+        ordinal,
+        'This call was not run: no tool can be called in this response. Answer the user in plain text, with what you know so far.',
+        'no tool can be called in this response',
+      )
+    : skipped(
+        ordinal,
+        `This call was not run: the turn had ${callsLeft === 1 ? 'only one tool call' : `only ${callsLeft} tool calls`} left, and this response holds more.`,
+        'over the limit of tool calls',
+      )
+}
+
+function rejectedResult({ ordinal, text, reason }: Rejection): CallResult {
+  return { ordinal, status: 'rejected', text, reason, durationMs: 0 }
+}
+
+function skipped(ordinal: number, text: string, reason: string): CallResult {
+  return { ordinal, status: 'skipped', text, reason, durationMs: 0 }
+}
+
+function unknown(ordinal: number): CallResult {
+  return {
+    ordinal,
+    status: 'outcome_unknown',
+    text: 'No result of this call arrived in time. It may have run, or may still take effect; check before doing it again.',
+    reason: 'no result in time',
+    durationMs: 0,
+  }
+}

@@ -1,0 +1,78 @@
+// Two to six rounds that come back in the same order with the same results, lap after lap.
+// C1. A lap that holds a poller or a wait is polling, one that holds a failure that may clear by itself is a retry: both have a longer leash.
+// C2. Equal rounds in a row are no cycle, whatever its length: other rules count those. Rounds without calls do not break a lap.
+// C3. A stray round breaks the laps, not the memory: they begin to count again behind it.
+
+import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/messages.ts'
+import type { CallEvidence } from '../evidence.ts'
+import { noProgress } from '../intervention-text.ts'
+import type { ShownCall } from '../ladder.ts'
+import { climb } from '../ladder.ts'
+import { pollsMax, transientFailures } from '../patience.ts'
+import type { Finding, Rule } from '../rule.ts'
+
+const periodMax = 6
+
+type Lap = { print: string; leash: 'short' | 'transient' | 'polling'; shown: ShownCall; ref: EvidenceRef }
+
+/** repeats: at index p, how many rounds in a row equalled the one p rounds before; index 1 tells equal rounds in a row. */
+type Memory = { rounds: Lap[]; repeats: number[]; rungs: (Rung | 'none')[] }
+
+export const cycle: Rule<Memory> = {
+  name: 'cycle',
+  version: 1,
+  begin: () => ({ rounds: [], repeats: Array.from({ length: periodMax + 1 }, () => 0), rungs: [] }),
+
+  judge(memory, { calls, print }, { loop }) {
+    const [first] = calls
+    if (first === undefined) return undefined
+    const { rounds, repeats, rungs } = memory
+    for (let period = 1; period <= periodMax; period++) {
+      const repeated = rounds.at(-period)?.print === print
+      repeats[period] = repeated ? (repeats[period] ?? 0) + 1 : 0
+      if (!repeated) rungs[period] = 'none'
+    }
+    rounds.push({ print, leash: leashOf(calls), shown: { tool: first.tool, ...first.shown }, ref: first.ref })
+    if (rounds.length > periodMax) rounds.shift()
+
+    for (let period = 2; period <= periodMax; period++) {
+      if ((repeats[1] ?? 0) >= period - 1) continue // C2
+      const laps = Math.floor((repeats[period] ?? 0) / period) + 1
+      const lap = rounds.slice(-period)
+      if (laps >= lapsMax(lap, loop)) return finding(lap, laps, climbIn(rungs, period))
+    }
+    return undefined
+  },
+}
+
+export function leashOf(calls: CallEvidence[]): Lap['leash'] {
+  if (calls.some(({ poll, effect }) => poll || effect === 'waits')) return 'polling'
+  return calls.some(({ failure }) => failure?.kind === 'transient') ? 'transient' : 'short'
+}
+
+function lapsMax(lap: Lap[], loop: LoopThresholds): number {
+  if (lap.some(({ leash }) => leash === 'polling')) return pollsMax
+  return lap.some(({ leash }) => leash === 'transient') ? transientFailures(loop) : loop.cycleLaps
+}
+
+function climbIn(rungs: (Rung | 'none')[], period: number): Rung {
+  const streak = { rung: rungs[period] ?? 'none' }
+  rungs[period] = climb(streak)
+  return rungs[period]
+}
+
+function finding(lap: Lap[], laps: number, rung: Rung): Finding {
+  const tools = lap.map(({ shown }) => shown.tool).join(' → ')
+  return {
+    rung,
+    ordinary: false,
+    key: tools,
+    reason: `${lap.length} rounds (${tools}) came back ${laps} times in the same order with the same results`,
+    text: noProgress(
+      lap.map(({ shown }) => shown),
+      [`These calls have come back ${laps} times in the same order with the same results.`, 'Another lap will bring them again.'],
+    ),
+    class: 'no_progress',
+    evidence: lap.map(({ ref }) => ref),
+  }
+}

@@ -1,0 +1,92 @@
+// The same call keeps failing, or different calls keep failing in the same way (I1). Either match is enough: (tool, arguments) or (tool, error).
+// F1. Rounds are counted, not calls; other rounds in between do not matter.
+// F2. A streak ends when the same operation succeeds, or when something has really changed, not with any success. A wrong shape or an invented tool
+//     is corrected by any success of that tool.
+// F3. Failures that may clear by themselves count apart, with a longer leash.
+
+import { limits } from '../../../shared/limits.ts'
+import type { LoopThresholds } from '../../../shared/messages.ts'
+import type { CallEvidence, Failure } from '../evidence.ts'
+import { identicalFailure as textOf } from '../intervention-text.ts'
+import type { Streak } from '../ladder.ts'
+import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
+import { sameErrors, transientFailures } from '../patience.ts'
+import { touch } from '../recency.ts'
+import type { Finding, Rule } from '../rule.ts'
+
+type FailureStreak = Streak & {
+  tool: string
+  operation: string
+  kind: Failure['kind']
+  /** Rounds in which it failed, and those of them in which the failure was none that clears by itself. */
+  rounds: number
+  firmRounds: number
+}
+
+type Memory = { byArguments: Map<string, FailureStreak>; byError: Map<string, FailureStreak> }
+
+export const identicalFailure: Rule<Memory> = {
+  name: 'identical-failure',
+  version: 1,
+  begin: () => ({ byArguments: new Map(), byError: new Map() }),
+
+  judge(memory, { round, calls, news }, { loop }) {
+    if (news.change) {
+      memory.byArguments.clear()
+      memory.byError.clear()
+    }
+    for (const call of calls) if (call.failure === undefined) succeed(memory, call)
+    const findings: Finding[] = []
+    for (const call of calls) {
+      const { failure } = call
+      if (failure === undefined) continue
+      if (count(memory.byArguments, call.key, call, failure, round)) findings.push(...byArguments(memory, call, failure, loop))
+      if (failure.key !== undefined && count(memory.byError, failure.key, call, failure, round))
+        findings.push(...byError(memory, call, failure, failure.key, loop))
+    }
+    return weightiest(findings)
+  },
+}
+
+function succeed({ byArguments, byError }: Memory, { key, tool, operation }: CallEvidence): void {
+  byArguments.delete(key)
+  for (const [other, streak] of byArguments) if (streak.kind === 'shape' && streak.tool === tool) byArguments.delete(other)
+  for (const [other, streak] of byError) {
+    if (streak.operation === operation || (streak.kind === 'shape' && streak.tool === tool)) byError.delete(other)
+  }
+}
+
+/** False: a sibling has been counted for this round already. */
+function count(streaks: Map<string, FailureStreak>, key: string, call: CallEvidence, failure: Failure, round: number): boolean {
+  const known = streaks.get(key)
+  if (known?.round === round) return false
+  const { tool, operation } = call
+  const streak = known ?? { ...beginStreak(), tool, operation, kind: failure.kind, rounds: 0, firmRounds: 0 }
+  matched(streak, call)
+  streak.rounds += 1
+  if (failure.kind !== 'transient') streak.firmRounds += 1
+  Object.assign(streak, { tool, operation, kind: failure.kind })
+  touch(streaks, key, streak, limits.loopStreaksMax)
+  return true
+}
+
+function byArguments(memory: Memory, call: CallEvidence, failure: Failure, loop: LoopThresholds): Finding[] {
+  const streak = memory.byArguments.get(call.key)
+  if (streak === undefined) return []
+  const isFirm = failure.kind !== 'transient' && streak.firmRounds >= loop.identicalFailures
+  if (!isFirm && streak.rounds < transientFailures(loop)) return []
+  const what = `${call.tool}(${call.shown.arguments})`
+  return [finding(streak, what, `${what} failed in ${streak.rounds} rounds, last with: ${failure.reason}`)]
+}
+
+function byError(memory: Memory, call: CallEvidence, failure: Failure, key: string, loop: LoopThresholds): Finding[] {
+  const streak = memory.byError.get(key)
+  if (streak === undefined || streak.rounds < sameErrors(failure, loop)) return []
+  const what = `${call.tool}: ${failure.reason}`
+  return [finding(streak, what, `${call.tool} failed in the same way in ${streak.rounds} rounds: ${failure.reason}`)]
+}
+
+function finding(streak: FailureStreak, key: string, reason: string): Finding {
+  const { shown, evidence } = streak
+  return { rung: climb(streak), ordinary: false, key, reason, text: textOf(shown), class: 'no_progress', evidence }
+}

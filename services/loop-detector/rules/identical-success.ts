@@ -1,0 +1,69 @@
+// The same call keeps succeeding with the same result (I3): no progress, though nothing fails.
+// S1. Any new result ends all streaks: the model may look at one thing again while it learns another.
+// S2. Looks at a declared poller, and looks before which the model waited, are polling: they have a longer leash, not an endless one.
+
+import { limits } from '../../../shared/limits.ts'
+import type { CallEvidence } from '../evidence.ts'
+import { noProgress } from '../intervention-text.ts'
+import type { Streak } from '../ladder.ts'
+import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
+import { pollsMax } from '../patience.ts'
+import { touch } from '../recency.ts'
+import type { Finding, Rule } from '../rule.ts'
+
+type SuccessStreak = Streak & {
+  /** Rounds with this call and this result, and those of them that were no polling. */
+  rounds: number
+  impatientRounds: number
+  /** Rounds with a wait up to the newest of them. */
+  waits: number
+}
+
+type Memory = { waits: number; streaks: Map<string, SuccessStreak> }
+
+export const identicalSuccess: Rule<Memory> = {
+  name: 'identical-success',
+  version: 1,
+  begin: () => ({ waits: 0, streaks: new Map() }),
+
+  judge(memory, { calls, news }, { loop }) {
+    if (news.outcome) memory.streaks.clear()
+    if (calls.some(({ effect, failure }) => effect === 'waits' && failure === undefined)) memory.waits += 1
+    const findings: Finding[] = []
+    for (const call of calls) {
+      if (call.failure !== undefined) continue
+      const streak = counted(memory, call)
+      if (streak.impatientRounds >= loop.identicalSuccesses || streak.rounds >= pollsMax) findings.push(finding(streak, call))
+    }
+    return weightiest(findings)
+  },
+}
+
+function counted(memory: Memory, call: CallEvidence): SuccessStreak {
+  const key = call.key + call.result
+  const known = memory.streaks.get(key)
+  const streak = known ?? { ...beginStreak(), rounds: 0, impatientRounds: 0, waits: memory.waits }
+  const isPolling = call.poll || call.effect === 'waits' || memory.waits > streak.waits
+  matched(streak, call)
+  streak.rounds += 1
+  if (!isPolling) streak.impatientRounds += 1
+  streak.waits = memory.waits
+  touch(memory.streaks, key, streak, limits.loopStreaksMax)
+  return streak
+}
+
+function finding(streak: SuccessStreak, call: CallEvidence): Finding {
+  const what = `${call.tool}(${call.shown.arguments})`
+  return {
+    rung: climb(streak),
+    ordinary: false,
+    key: what,
+    reason: `${what} ${call.shown.outcome} in ${streak.rounds} rounds, and nothing else was new`,
+    text: noProgress(streak.shown, [
+      'These identical calls returned the same result each time. Making this call',
+      'again will return it again.',
+    ]),
+    class: 'no_progress',
+    evidence: streak.evidence,
+  }
+}

@@ -1,0 +1,44 @@
+// A fan-out of several calls is repeated as it is, with the same results. The round's set of calls is the identity: the streak of each call would
+// take longer, and together they are a lap already.
+
+import type { EvidenceRef } from '../../../shared/messages.ts'
+import { noProgress } from '../intervention-text.ts'
+import type { Streak } from '../ladder.ts'
+import { beginStreak, climb, matched } from '../ladder.ts'
+import { pollsMax, sameRounds, transientFailures } from '../patience.ts'
+import type { Rule } from '../rule.ts'
+import { leashOf } from './cycle.ts'
+
+type Memory = { print: string; rounds: number; streak: Streak }
+
+export const repeatedRound: Rule<Memory> = {
+  name: 'repeated-round',
+  version: 1,
+  begin: () => ({ print: '', rounds: 0, streak: beginStreak() }),
+
+  judge(memory, { round, calls, print }, { loop }) {
+    if (calls.length === 0) return undefined // only text: it breaks nothing
+    if (memory.print !== print) Object.assign(memory, { print, rounds: 0, streak: beginStreak() })
+    memory.rounds += 1
+    memory.streak.shown = []
+    for (const call of calls) matched(memory.streak, call)
+    const leash = leashOf(calls)
+    const roundsMax = leash === 'polling' ? pollsMax : leash === 'transient' ? transientFailures(loop) : sameRounds(loop)
+    if (calls.length < 2 || memory.rounds < roundsMax) return undefined
+
+    const tools = calls.map(({ tool }) => tool).join(', ')
+    const evidence: EvidenceRef[] = [{ round, ordinal: -1 }]
+    return {
+      rung: climb(memory.streak),
+      ordinary: false,
+      key: tools,
+      reason: `the same ${calls.length} calls (${tools}) were made together in ${memory.rounds} rounds with the same results`,
+      text: noProgress(memory.streak.shown, [
+        `You have made this same set of calls ${memory.rounds} times with the same results.`,
+        'Making it again will bring them again.',
+      ]),
+      class: 'no_progress',
+      evidence,
+    }
+  },
+}

@@ -1,0 +1,64 @@
+// One tool keeps being called against its schema (I5.2): from the threshold on the rejection says so in other words, and where the policy wants it
+// the turn ends, for a caller that routes it instead of trying again.
+// B1. Rounds are counted for each tool. A call that really ran ends the count, whatever became of it; a veto does not, and another tool's calls
+//     say nothing.
+// B2. The text is decided before the round runs, the count after: both see the same number, because a round is judged before the next one is checked.
+
+import { limits } from '../../../shared/limits.ts'
+import type { Call, Policy, Rejection, RejectionCode } from '../../../shared/messages.ts'
+import { touch } from '../recency.ts'
+import type { Rule } from '../rule.ts'
+
+/** Rounds in a row with a schema failure, by tool. */
+type Memory = Map<string, number>
+
+export const schemaFailure: Rule<Memory> = {
+  name: 'schema-failure',
+  version: 1,
+  begin: () => new Map(),
+
+  judge(memory, { calls, rejections }, { loop }) {
+    const broke = new Set(rejections.filter(({ code }) => isSchemaFailure(code)).map(({ ordinal }) => ordinal))
+    const failing = calls.filter(({ ref, failure }) => broke.has(ref.ordinal) && failure?.kind !== 'transient')
+    for (const tool of new Set(failing.map(({ tool }) => tool))) touch(memory, tool, (memory.get(tool) ?? 0) + 1, limits.loopStreaksMax)
+    for (const call of calls) if (call.ran) memory.delete(call.tool)
+
+    const worst = failing.find(({ tool }) => (memory.get(tool) ?? 0) >= loop.schemaFailures)
+    if (worst === undefined || !loop.schemaFailureEndsTurn) return undefined
+    const times = memory.get(worst.tool) ?? 0
+    return {
+      rung: 'end',
+      ordinary: false,
+      key: worst.tool,
+      reason: `${worst.tool} was called against its schema in ${times} consecutive rounds: ${worst.failure?.reason ?? ''}`,
+      text: '',
+      class: 'deterministic',
+      evidence: failing.filter(({ tool }) => tool === worst.tool).map(({ ref }) => ref),
+    }
+  },
+}
+
+/** The rejections as the model shall read them: from the threshold on I5's words replace the usual ones. */
+export function sharpened(memory: Memory, rejections: Rejection[], calls: Call[], { loop }: Policy): Rejection[] {
+  const byOrdinal = new Map(calls.map((call) => [call.ordinal, call]))
+  return rejections.map((rejection) => {
+    const call = byOrdinal.get(rejection.ordinal)
+    if (call === undefined || call.problem === 'stream_error' || !isSchemaFailure(rejection.code)) return rejection
+    const times = (memory.get(call.name) ?? 0) + 1
+    return times < loop.schemaFailures ? rejection : { ...rejection, text: breakerText(call.name, times, rejection.requiredFields) }
+  })
+}
+
+/**
+ * Arguments that are missing, unreadable or of the wrong shape. An unknown tool has no schema, one that cannot be used is not the model's fault, and
+ * neither is an error of the provider inside the stream.
+ */
+function isSchemaFailure(code: RejectionCode): boolean {
+  return code === 'schema' || code === 'no_arguments' || code === 'bad_arguments'
+}
+
+/** I5.2, word for word. */
+function breakerText(name: string, times: number, requiredFields: string[]): string {
+  const fields = requiredFields.length === 0 ? 'none' : requiredFields.join(', ')
+  return `Tool '${name}' has failed schema validation ${times} times consecutively. The required fields are: ${fields}. Do NOT call this tool again without providing all required fields.`
+}

@@ -1,0 +1,343 @@
+// Failing calls: identical failures (I1) and the breaker of one tool (I5.2).
+
+import { serialize } from 'node:v8'
+import { describe, expect, it } from '@jest/globals'
+import type { Turn } from '../../../services/loop-detector/reducer.ts'
+import { loopDetector } from '../../../services/loop-detector/reducer.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { RoundChecked, RoundExecuted } from '../../../shared/messages.ts'
+import {
+  checked,
+  declared,
+  executed,
+  failing,
+  missing,
+  ok,
+  one,
+  outcomes,
+  played,
+  policyWith,
+  rejectedRound,
+  rungs,
+  says,
+  siblings,
+  times,
+  toolCall,
+} from './rounds.ts'
+
+const empty = one('exec', {}, failing("missing 'command' parameter"))
+
+describe('the same call failing again', () => {
+  it('is answered at the third time by the words of I1, at the fourth by a round without tools, then by the end of the turn', () => {
+    const said = played(...times(5, rejectedRound('exec', {}, 'command')))
+    expect(said.map((intervention) => intervention?.rung)).toEqual([undefined, undefined, 'nudge', 'text_only', 'end'])
+    expect(said[2]).toMatchObject({ rule: 'identical-failure', ruleVersion: 1, ordinary: false, key: 'exec({})', class: null })
+    expect(said[2]?.text).toBe(
+      [
+        'SYSTEM INTERVENTION — LOOP DETECTED',
+        'Your last 3 tool calls were:',
+        "1. exec({}) → error: missing required field 'command'",
+        "2. exec({}) → error: missing required field 'command'",
+        "3. exec({}) → error: missing required field 'command'",
+        'These are identical failed invocations. Retrying with the same arguments',
+        'will fail again.',
+        'On your next turn:',
+        '1. Do NOT call exec or any other tool.',
+        '2. Do NOT repeat this call pattern.',
+        '3. Respond to the user in plain text.',
+        '4. Explain what you were trying to accomplish.',
+        '5. If you do not know what arguments to use, ask the user for clarification.',
+        'The user is waiting for a text response.',
+      ].join('\n'),
+    )
+    expect(said[2]?.evidence).toEqual([1, 2, 3].map((round) => ({ round, ordinal: 0 })))
+    expect(said[4]).toMatchObject({ rung: 'end', text: '', class: 'no_progress' })
+    expect(said[4]?.reason).toContain("exec({}) failed in 5 rounds, last with: missing required field 'command'")
+  })
+
+  it('is the same when the tool itself answers the error', () => {
+    expect(rungs(...times(5, empty))).toEqual(['-', '-', 'nudge', 'text_only', 'end'])
+  })
+
+  it('shows the calls as they were sent, on one line and bounded', () => {
+    const raw = `{ "command" :\n "${'x'.repeat(10_000)}" }`
+    const [, , said] = played(...times(3, one('exec', raw, failing('boom'))))
+    expect(said?.text).toContain('1. exec({ "command" : "xxx')
+    expect(Buffer.byteLength(said?.text ?? '')).toBeLessThan(3 * 2 * limits.interventionQuoteBytesMax + 1_000)
+    expect(said?.text.split('\n')).toHaveLength(14)
+  })
+
+  it('is known whatever the spelling of nothing', () => {
+    const spellings = ['{}', '{"command":""}', '{"command":" "}', '{"command":null}', '{"options":{}}', '']
+    const steps = spellings.map((raw, index) => one('exec', raw, failing(`complaint ${'abcdef'[index]}`)))
+    expect(rungs(...steps.slice(0, 3))).toEqual(['-', '-', 'nudge'])
+    expect(rungs(...steps.slice(3))).toEqual(['-', '-', 'nudge'])
+  })
+
+  it('is known when the argument text does not parse', () => {
+    expect(rungs(...times(3, one('exec', '{"command": "l', failing('not valid JSON'))))).toEqual(['-', '-', 'nudge'])
+  })
+
+  it('has a threshold that the policy sets', () => {
+    const policy = policyWith({ loop: { identicalFailures: 2 } })
+    const steps = times(3, empty).map((step) => ({ ...step, fields: { policy } }))
+    expect(rungs(...steps)).toEqual(['-', 'nudge', 'text_only'])
+    expect(played(...steps)[1]?.text).toContain('Your last 2 tool calls were:')
+  })
+
+  it('counts rounds: identical siblings are one piece of evidence', () => {
+    const three = siblings(...times(3, empty).map((): [string, unknown, ReturnType<typeof failing>] => ['exec', {}, failing('e')]))
+    expect(rungs(three, three, three)).toEqual(['-', '-', 'nudge'])
+  })
+
+  it('counts up to ten times where the error may clear by itself', () => {
+    const busy = one('fetch', { url: 'u' }, failing('503 service unavailable'))
+    expect(rungs(...times(11, busy))).toEqual([...new Array<string>(9).fill('-'), 'nudge', 'text_only'])
+    const mixed = [busy, busy, busy, ...times(3, one('fetch', { url: 'u' }, failing('bad certificate chain')))]
+    expect(rungs(...mixed)).toEqual(['-', '-', '-', '-', '-', 'nudge'])
+  })
+
+  it('counts vetoes and time-outs like any failure', () => {
+    expect(rungs(...times(3, one('pay', { to: 'x' }, failing('a person said no', 'vetoed'))))).toEqual(['-', '-', 'nudge'])
+    expect(rungs(...times(3, one('scan', { at: 'x' }, failing('timed out after 60000 ms', 'timed_out'))))).toEqual(['-', '-', 'nudge'])
+  })
+
+  it('is not counted where a call never ran for want of budget', () => {
+    const skipped = { fields: { calls: [toolCall('exec', {})], callsLeft: 0, response: { text: 'Hm.' } } }
+    expect(rungs(empty, empty, skipped, empty)).toEqual(['-', '-', '-', 'nudge'])
+  })
+})
+
+describe('different calls failing in the same way', () => {
+  const asked = (error: string, count: number) =>
+    times(count, empty).map((_, index) => one('ask', { q: `words ${'abcdefghijkl'[index]}` }, failing(error)))
+  const firstAt = (error: string, count = 12) => rungs(...asked(error, count)).indexOf('nudge') + 1
+
+  it.each([
+    [3, '401 unauthorized: token expired'],
+    [3, "missing required field 'id'"],
+    [3, 'declined by user'],
+    [4, 'the parser is confused'],
+    [6, 'no such record'],
+    [10, 'connect ECONNREFUSED'],
+    [0, 'exit code 2'],
+    [0, 'The tool failed with exit code 2. It wrote nothing.'],
+  ])('is a loop at round %i: %s', (round, error) => expect(firstAt(error)).toBe(round))
+
+  it('is one failure where only clocks, ids and durations differ, and not where numbers with a meaning do', () => {
+    const stamped = ['10:00:01', '10:00:09', '10:01:17', '11:00:20'].map((time, index) =>
+      one('ask', { q: 'abcd'[index] }, failing(`2026-01-03T${time}Z [req-8f2a1c0${index}] the parser is confused after ${index}.5 s`)),
+    )
+    expect(rungs(...stamped)).toEqual(['-', '-', '-', 'nudge'])
+    const coded = [111, 113, 2, 5, 17].map((code) => one('ask', { q: `${code}` }, failing(`the parser stopped with errno ${code}`)))
+    expect(rungs(...coded)).toEqual(new Array(5).fill('-'))
+  })
+
+  it('takes longer where the error repeats the values of the call: other values may help', () => {
+    const days = ['2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-07', '2026-01-08']
+    expect(rungs(...days.map((day) => one('book', { day }, failing(`${day} is full`))))).toEqual([...new Array(5).fill('-'), 'nudge'])
+  })
+
+  it('is one loop of invented tools, whatever their names', () => {
+    const rejected = (name: string) => ({
+      fields: {
+        calls: [toolCall(name, { path: 'a' })],
+        rejections: [{ ...missing('x'), code: 'unknown_tool' as const, reason: `unknown tool '${name}'`, requiredFields: [] }],
+      },
+    })
+    expect(rungs(rejected('catFile'), rejected('file_cat'), rejected('showFile'))).toEqual(['-', '-', 'nudge'])
+  })
+
+  it('counts once for siblings with different arguments', () => {
+    const both = (a: string, b: string) => siblings(['ask', { q: a }, failing('odd')], ['ask', { q: b }, failing('odd')])
+    expect(rungs(both('a', 'b'), both('c', 'd'), both('e', 'f'))).toEqual(['-', '-', '-'])
+  })
+})
+
+describe('a failure streak', () => {
+  it('goes on through text, reads and successes of other calls', () => {
+    const steps = [
+      empty,
+      says('Let me see.'),
+      one('read_file', { path: 'a' }, ok('1')),
+      empty,
+      siblings(['search', { q: 'w' }, ok('hit')]),
+      empty,
+    ]
+    expect(rungs(...steps)).toEqual(['-', '-', '-', '-', '-', 'nudge'])
+  })
+
+  it('ends with a success of the same call', () => {
+    const fails = one('run_job', { id: 1 }, failing('crashed'))
+    expect(rungs(fails, fails, one('run_job', { id: 1 }, ok('fine')), fails, fails)).toEqual(new Array(5).fill('-'))
+  })
+
+  it('of missing arguments ends with any success of that tool', () => {
+    expect(rungs(empty, empty, one('exec', { command: 'ls' }, ok('a b')), empty, empty)).toEqual(new Array(5).fill('-'))
+  })
+
+  it('by error ends with a success of the same program, not with one of another', () => {
+    const git = (command: string) => one('shell', { command }, failing('fatal: bad object'))
+    const other = one('shell', { command: 'ls' }, ok('a b'))
+    const good = one('shell', { command: 'git status' }, ok('clean'))
+    expect(rungs(git('git log a'), git('git log b'), other, git('git log c'), git('git log d'))).toEqual(['-', '-', '-', '-', 'nudge'])
+    expect(rungs(git('git log a'), git('git log b'), good, git('git log c'), git('git log d'))).toEqual(new Array(5).fill('-'))
+  })
+
+  it('ends with a change that is really new, and not with the same change again', () => {
+    const test = one('run_tests', { target: 'x' }, failing('1 failed'))
+    const edit = (text: string) => one('edit_file', { path: 'x', text }, ok('ok'))
+    expect(rungs(edit('a'), test, edit('b'), test, edit('c'), test, edit('d'), test)).toEqual(new Array(8).fill('-'))
+    expect(rungs(edit('a'), test, edit('a'), test, edit('a'), test)).toEqual([...new Array(5).fill('-'), 'nudge'])
+  })
+
+  it('does not end with a change that failed, nor with a veto', () => {
+    const edit = (text: string) => one('edit_file', { path: 'x', text }, failing(`cannot apply ${text}`))
+    const veto = (text: string) => one('edit_file', { path: 'x', text }, failing(`no: ${text}`, 'vetoed'))
+    expect(rungs(empty, edit('a b c'), empty, veto('d e f'), empty)).toEqual(['-', '-', '-', '-', 'nudge'])
+  })
+
+  it('climbs by itself: another loop begins at the bottom of its own ladder', () => {
+    const other = one('fetch', { url: 'u' }, failing('weird'))
+    expect(rungs(...times(4, empty), ...times(3, other))).toEqual(['-', '-', 'nudge', 'text_only', '-', '-', 'nudge'])
+  })
+
+  it('does not step down when other rounds come between', () => {
+    const look = (n: number) => one('read_file', { path: `f${n}` }, ok(`text ${n}`))
+    expect(rungs(...times(3, empty), look(1), look(2), empty, look(3), empty)).toEqual([
+      '-',
+      '-',
+      'nudge',
+      '-',
+      '-',
+      'text_only',
+      '-',
+      'end',
+    ])
+  })
+})
+
+describe('the breaker of one tool (I5.2)', () => {
+  const words = (count: number) =>
+    `Tool 'exec' has failed schema validation ${count} times consecutively. The required fields are: command. Do NOT call this tool again without providing all required fields.`
+  const texts = (...steps: Parameters<typeof outcomes>) => outcomes(...steps).map(({ results }) => results[0]?.text)
+  const args = (n: number) => ({ wrong: n })
+
+  it('replaces the text of the third schema failure in a row, and of those after it, and keeps the short reason', () => {
+    const all = outcomes(...[1, 2, 3, 4].map((n) => rejectedRound('exec', args(n), 'command')))
+    expect(all.map(({ results }) => results[0]?.text)).toEqual(['the directive', 'the directive', words(3), words(4)])
+    expect(all[2]?.results[0]?.reason).toBe("missing required field 'command'")
+  })
+
+  it('names all required fields, or says that there are none', () => {
+    const rejection = (requiredFields: string[]) => ({
+      fields: { calls: [toolCall('exec', 'x')], rejections: [{ ...missing('command'), code: 'bad_arguments' as const, requiredFields }] },
+    })
+    expect(texts(...times(3, rejection(['command', 'cwd'])))[2]).toContain('The required fields are: command, cwd. Do NOT')
+    expect(texts(...times(3, rejection([])))[2]).toContain('The required fields are: none. Do NOT')
+  })
+
+  it('also when the round has calls that run: the words ride along with them', () => {
+    const mixed = (n: number) => ({
+      calls: [
+        [toolCall('exec', args(n)), { ...failing("missing required field 'command'", 'rejected'), text: 'as decided' }],
+        [toolCall('read', { path: 'a' }), ok('1')],
+      ] as NonNullable<Parameters<typeof outcomes>[0]>['calls'],
+      fields: { rejections: [missing('command')] },
+    })
+    expect(outcomes(mixed(1), mixed(2), mixed(3)).at(-1)?.intervention?.rule).toBe('identical-failure')
+  })
+
+  it('is reset by a call of that tool that ran, not by one of another tool, and not by a veto', () => {
+    const bad = rejectedRound('exec', args(1), 'command')
+    const ran = one('exec', { command: 'ls' }, ok('a'))
+    const crashed = one('exec', { command: 'ls' }, failing('crashed'))
+    const vetoed = one('exec', { command: 'ls' }, failing('no', 'vetoed'))
+    const other = one('read', { path: 'a' }, ok('a'))
+    expect(texts(bad, bad, ran, bad)[3]).toBe('the directive')
+    expect(texts(bad, bad, crashed, bad)[3]).toBe('the directive')
+    expect(texts(bad, bad, vetoed, bad)[3]).toBe(words(3))
+    expect(texts(bad, bad, other, bad)[3]).toBe(words(3))
+  })
+
+  it('counts rounds, and each tool apart', () => {
+    const twice = {
+      fields: { calls: [toolCall('exec', args(1)), toolCall('exec', args(2))], rejections: [missing('command', 0), missing('command', 1)] },
+    }
+    expect(texts(twice, twice, twice)).toEqual(['the directive', 'the directive', words(3)])
+    expect(texts(rejectedRound('a', {}, 'x'), rejectedRound('b', {}, 'x'), rejectedRound('c', {}, 'x'))).toEqual(
+      new Array(3).fill('the directive'),
+    )
+  })
+
+  it('does not count unknown tools, unusable schemas and errors of the provider', () => {
+    for (const code of ['unknown_tool', 'unusable_schema'] as const) {
+      const step = { fields: { calls: [toolCall('exec', {})], rejections: [{ ...missing('command'), code }] } }
+      expect(texts(...times(4, step))).toEqual(new Array(4).fill('the directive'))
+    }
+    const broken = toolCall('exec', '', { problem: 'stream_error' })
+    const step = { fields: { calls: [broken], rejections: [{ ...missing('command'), code: 'bad_arguments' as const }] } }
+    expect(texts(...times(4, step))).toEqual(new Array(4).fill('the directive'))
+    expect(rungs(...times(4, step))).toEqual(new Array(4).fill('-'))
+  })
+
+  it('ends the turn as deterministic where the policy says so', () => {
+    const policy = policyWith({ loop: { schemaFailureEndsTurn: true } })
+    const said = played(...[1, 2, 3].map((n) => rejectedRound('exec', args(n), 'command', { policy })))
+    expect(said.slice(0, 2)).toEqual([null, null])
+    expect(said[2]).toMatchObject({ rung: 'end', class: 'deterministic', rule: 'schema-failure', text: '', ordinary: false })
+    expect(said[2]?.reason).toContain('exec was called against its schema in 3 consecutive rounds')
+  })
+})
+
+describe('bounds', () => {
+  it('keep the memory of a turn from growing, however many rounds bring new failures and new results', () => {
+    const round = (n: number) => [
+      ['fetch', { url: `u${n}` }, failing(`odd ${n}`)] as const,
+      ['read_file', { path: `f${n}` }, ok(`text ${n}`)] as const,
+    ]
+    const sizes: number[] = []
+    let state: Turn | undefined
+    const react = (message: RoundChecked | RoundExecuted, offset: number) => {
+      state = loopDetector.react(state, { message, offset, previous: offset - 1, time: 1 }).state
+    }
+    for (let n = 1; n <= 1_200; n += 1) {
+      react(checked(n, { calls: round(n).map(([name, args]) => toolCall(name, args)) }), 2 * n)
+      react(
+        executed(
+          n,
+          round(n).map(([, , result]) => result),
+        ),
+        2 * n + 1,
+      )
+      if (n === 600 || n === 1_200) sizes.push(serialize(state).length)
+    }
+    expect((sizes[1] ?? 0) / (sizes[0] ?? 0)).toBeLessThan(1.02)
+    expect(sizes[1]).toBeLessThan(256 * 1024)
+  })
+
+  it('survives arguments, names and errors that are made to hurt', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const nasty = [
+      deep,
+      `{"a":${deep}}`,
+      '{"__proto__":{"x":1}}',
+      '{"constructor":1}',
+      `{"n":${'9'.repeat(400)}}`,
+      '"',
+      '\u0000',
+      `{"c":"${'a'.repeat(200_000)}"}`,
+    ]
+    for (const raw of nasty) {
+      expect(rungs(...times(3, one('', raw, failing(''))))).toHaveLength(3)
+      expect(rungs(...times(3, one('shell', raw, failing('x'.repeat(200_000)))))).toHaveLength(3)
+    }
+    const [, , said] = played(...times(3, one('n'.repeat(100_000), {}, failing('boom'))))
+    expect(said?.rung).toBe('nudge')
+    expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThan(8 * 1024)
+    const declarations = [declared('shell', { schema: '{"x-weir-comment"' })]
+    expect(
+      rungs({ ...one('shell', '{"command":"constructor __proto__; $(x) | toString"}', ok('$& $1')), fields: { declarations } }),
+    ).toEqual(['-'])
+  })
+})

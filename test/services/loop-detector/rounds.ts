@@ -1,0 +1,130 @@
+// Rounds of one turn as the loop-detector reads them, from what a test is about.
+
+import { loopDetector } from '../../../services/loop-detector/reducer.ts'
+import { defaultPolicy } from '../../../shared/agents.ts'
+import type {
+  Call,
+  CallResult,
+  Cancel,
+  Declaration,
+  Intervention,
+  Policy,
+  Rejection,
+  RoundChecked,
+  RoundExecuted,
+  RoundOutcome,
+  Tick,
+  TurnEnded,
+} from '../../../shared/messages.ts'
+import { given } from '../../support/given.ts'
+
+export const place = { conversation: 'c', turn: 7 }
+export const expiresAt = 1_000_000
+
+export function toolCall(name: string, args: unknown, fields: Partial<Call> = {}): Call {
+  const raw = typeof args === 'string' ? args : JSON.stringify(args)
+  return { ordinal: 0, id: 'id', name, raw, source: 'deltas', problem: null, ...fields }
+}
+
+export function declared(name: string, fields: Partial<Declaration> = {}): Declaration {
+  return { name, description: '', schema: '{}', idempotent: false, timeoutMs: 60_000, poll: false, ...fields }
+}
+
+type Checked = Partial<Omit<RoundChecked, 'response'>> & { calls?: Call[]; response?: Partial<RoundChecked['response']> }
+
+export function checked(round: number, { calls = [], response = {}, ...fields }: Checked = {}): RoundChecked {
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  const ordered = calls.map((call, ordinal) => ({ ...call, ordinal }))
+  return {
+    type: 'round-checked',
+    ...place,
+    round,
+    response: { attempt: 'a', text: '', reasoning: '', calls: ordered, stop: 'calls', finish: 'tool_use', usage, ...response },
+    failure: null,
+    rejections: [],
+    declarations: [...new Set(ordered.map(({ name }) => name))].map((name) => declared(name)),
+    agent: 'agent',
+    policy: defaultPolicy,
+    callsLeft: 100,
+    expiresAt,
+    ...fields,
+  }
+}
+
+export function executed(round: number, results: CallResult[]): RoundExecuted {
+  return { type: 'round-executed', ...place, round, results: results.map((result, ordinal) => ({ ...result, ordinal })) }
+}
+
+export function ok(text: string): CallResult {
+  return { ordinal: 0, status: 'ok', text, reason: '', durationMs: 1 }
+}
+
+/** As the executor gives it: the whole output, and its first line as the short reason. */
+export function failing(text: string, status: CallResult['status'] = 'error'): CallResult {
+  return { ordinal: 0, status, text, reason: text.split('\n')[0] ?? '', durationMs: 1 }
+}
+
+export function missing(field: string, ordinal = 0): Rejection {
+  return { ordinal, code: 'schema', reason: `missing required field '${field}'`, text: 'the directive', requiredFields: [field] }
+}
+
+export const turnEnded: TurnEnded = { type: 'turn-ended', ...place }
+export const tick: Tick = { type: 'tick', conversation: place.conversation, unit: JSON.stringify([place.conversation, place.turn]) }
+
+export function cancelled(until = expiresAt): Cancel {
+  return { type: 'cancel', ...place, round: 1, expiresAt: until }
+}
+
+export function policyWith({ loop = {}, empty = {} }: { loop?: Partial<Policy['loop']>; empty?: Partial<Policy['empty']> }): Policy {
+  return { ...defaultPolicy, loop: { ...defaultPolicy.loop, ...loop }, empty: { ...defaultPolicy.empty, ...empty } }
+}
+
+/** One round of a story: its calls with their results, or a response without calls. */
+export type Step = { calls?: [Call, CallResult][]; fields?: Checked }
+
+export function one(name: string, args: unknown, result: CallResult): Step {
+  return { calls: [[toolCall(name, args), result]] }
+}
+
+export function siblings(...calls: [string, unknown, CallResult][]): Step {
+  return { calls: calls.map(([name, args, result]) => [toolCall(name, args), result]) }
+}
+
+export function says(text: string): Step {
+  return { fields: { response: { text, stop: 'end' } } }
+}
+
+export function empty(stop: 'end' | 'length' = 'end', fields: Checked = {}): Step {
+  return { fields: { response: { reasoning: '[]', stop }, ...fields } }
+}
+
+export function rejectedRound(name: string, args: unknown, field: string, fields: Checked = {}): Step {
+  return { fields: { calls: [toolCall(name, args)], rejections: [missing(field)], ...fields } }
+}
+
+/** Plays the rounds of one turn from round 1 on and gives what the detector said to each of them. */
+export function played(...steps: Step[]): (Intervention | null)[] {
+  return outcomes(...steps).map(({ intervention }) => intervention)
+}
+
+/** The rungs alone: `-` where there is none, in brackets where it is only ordinary. */
+export function rungs(...steps: Step[]): string[] {
+  return played(...steps).map((said) => (said === null ? '-' : said.ordinary ? `(${said.rung})` : said.rung))
+}
+
+export function outcomes(...steps: Step[]): RoundOutcome[] {
+  let story = given(loopDetector)
+  return steps.map((step, index) => {
+    const round = index + 1
+    const calls = step.calls?.map(([call]) => call) ?? step.fields?.calls ?? []
+    story = story.when(checked(round, { ...step.fields, calls }))
+    if (story.to('tools').length > 0) story = story.when(executed(round, step.calls?.map(([, result]) => result) ?? []))
+    const [outcome] = story.to('conversation')
+    if (outcome?.type !== 'round-outcome') throw new Error(`round ${round} has no outcome`)
+    return outcome
+  })
+}
+
+export function times(count: number, step: Step): Step[] {
+  return Array.from({ length: count }, () => step)
+}

@@ -1,0 +1,69 @@
+// The neutral traces of the fixtures, played through the detector. How many pass is printed; what the incidents imply must.
+
+import { describe, expect, it } from '@jest/globals'
+import type { LoopScenario } from '../../support/loop-scenario.ts'
+import { judged, loopScenarios } from '../../support/loop-scenario.ts'
+
+/** Traces that an incident decides, and by which of its sentences. */
+const implied: [id: string, because: string][] = [
+  ['LS-001', 'I1: three failing matches are a loop'],
+  ['LS-002', 'I1: three allow one honest retry'],
+  ['LS-004', 'I1: absent, blank and null arguments are one loop'],
+  ['LS-005', 'I1: bytes that do not parse are an argument text too'],
+  ['LS-014', 'I1: (tool, error) is a key of its own'],
+  ['LS-024', 'I1: an error is the same when only its volatile parts differ'],
+  ['LS-028', 'I1: errors that differ in errno or status are different errors'],
+  ['LS-031', 'I1: (tool, arguments) is a key of its own'],
+  ['LS-084', 'I1: siblings do not hide a failing match'],
+  ['LS-086', 'I1: arguments are compared by what they mean'],
+  ['LS-107', 'I1: the tools come back, and a new turn is a new start'],
+  ['LS-109', 'I1: a success elsewhere is no success of the failing call'],
+  ['LS-116', 'I1: the next turn is judged again'],
+  ['LS-027', 'I3: the result is the same when only its volatile parts differ'],
+  ['LS-033', 'I3: another result is progress'],
+  ['LS-034', 'I3: identical successful calls with identical results are a loop'],
+  ['LS-043', 'I3: so are two calls in turns'],
+  ['LS-117', 'I3: every turn has a cap on calls'],
+  ['LS-120', 'I3: a cap on rounds counts rounds'],
+  ['LS-091', 'I4: the cumulative count outlives tool calls'],
+  ['LS-093', 'I4: nudges come first'],
+  ['LS-094', 'I4: two nudges before any tool call'],
+  ['LS-096', 'I4: what the length limit cut is asked to be brief'],
+  ['LS-010', 'I5: a success resets only what comes after it'],
+]
+
+/** Kinds that cannot occur inside a turn of Weir: visible text without a call is the reply, and the turn ends with it. */
+const outsideATurn = ['monologue', 'content_loop']
+
+/** It may rise with the rules, and must not fall. */
+const passingMin = 57
+
+const scenarios = loopScenarios()
+const whereFixturesAre = scenarios === undefined ? describe.skip : describe
+const cases: LoopScenario[] = scenarios ?? []
+
+whereFixturesAre('loop scenarios', () => {
+  const verdicts = cases.map((scenario) => ({ scenario, verdict: judged(scenario) }))
+
+  it.each(implied.length > 0 && cases.length > 0 ? implied : [['none', 'no fixtures here']])('%s: %s', (id) => {
+    expect(verdicts.find(({ scenario }) => scenario.id === id)?.verdict).toMatchObject({ passes: true, wrong: '' })
+  })
+
+  it('raise no false alarm', () => {
+    const alarms = verdicts.filter(({ scenario, verdict }) => !scenario.expect.fires && !verdict.passes)
+    expect(alarms.map(({ scenario, verdict }) => `${scenario.id} ${verdict.wrong}`)).toEqual([])
+  })
+
+  it('pass where they are about what can happen inside a turn', () => {
+    const inside = verdicts.filter(({ scenario }) => !outsideATurn.includes(scenario.expect.kind ?? ''))
+    expect(inside.filter(({ verdict }) => !verdict.passes).map(({ scenario, verdict }) => `${scenario.id} ${verdict.wrong}`)).toEqual([])
+  })
+
+  it('pass in no smaller number than before', () => {
+    const missed = verdicts.filter(({ verdict }) => !verdict.passes)
+    const passing = verdicts.length - missed.length
+    const reasons = missed.map(({ scenario, verdict }) => `  ${scenario.id} (${scenario.expect.kind}): ${verdict.wrong}`)
+    process.stdout.write([`loop scenarios: ${passing} of ${verdicts.length} pass`, ...reasons, ''].join('\n'))
+    expect(passing).toBeGreaterThanOrEqual(passingMin)
+  })
+})
