@@ -7,7 +7,7 @@ const second = 1000
 const minute = 60 * second
 
 export const limits = {
-  /** Hard ceilings of a turn, whatever a message says (design: budgets). */
+  /** Hard ceilings of a turn, whatever a message says. */
   turnRoundsMax: 1_000,
   turnCallsMax: 10_000,
   turnWallMsMax: 24 * 60 * minute,
@@ -18,6 +18,9 @@ export const limits = {
   recentMessageIdsMax: 64,
   /** How long a conversation remembers them after its last turn. */
   conversationIdleMs: 10 * minute,
+  /** Bytes of an agent's name, and of the fallback, which rides in every request. */
+  agentNameBytesMax: 256,
+  fallbackBytesMax: 64 * KiB,
   /** Bytes of a user's message. */
   userMessageBytesMax: 1 * MiB,
   /** Bytes of a conversation's id. */
@@ -26,6 +29,8 @@ export const limits = {
   messageIdBytesMax: 256,
   /** Calls of one response; more make the response unusable. */
   responseCallsMax: 256,
+  /** Different texts in which a provider may send one call's name. */
+  callNameTextsMax: 256,
   /** Bytes of one call's argument text. */
   argumentBytesMax: 1 * MiB,
   /** Nesting of one call's arguments. */
@@ -59,7 +64,7 @@ export const limits = {
   /** Bytes of one call's result; the rest is cut with a note. */
   resultBytesMax: 256 * KiB,
   /** Bytes of all results of a round together. */
-  roundResultsBytesMax: 4 * MiB,
+  roundResultsBytesMax: 2 * MiB,
   /** What the loop-detector keeps of a turn: streaks of one rule, and results that it has seen; the ones that it met longest ago go first. */
   loopStreaksMax: 64,
   loopSeenMax: 512,
@@ -84,6 +89,8 @@ export const limits = {
   toolTimeoutMsMax: 60 * minute,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
+  /** Bytes of a settings file. */
+  settingsFileBytesMax: 64 * KiB,
   /** Agent files of one folder. */
   agentFilesMax: 1_000,
   /** Bytes of all tool declarations of one agent: each user's message carries them. */
@@ -94,6 +101,8 @@ export const limits = {
   toolResponseBytesMax: 64 * MiB,
   /** How long a connection to a tool's server is kept for the next call; many servers close an idle one after 5 seconds. */
   toolConnectionIdleMs: 4 * second,
+  /** How long the process of a module tool may go on loading its module when the call that it was started for is over. */
+  moduleLoadMs: 30 * second,
   /** Processes of module tools that wait for a next call, and how long one does. */
   idleModulesMax: 8,
   moduleIdleMs: 5 * minute,
@@ -103,12 +112,14 @@ export const limits = {
   /** How far apart repeated ticks of one unit are, until it has moved. */
   tickRepeatMs: 1 * second,
   /** Bytes of one record's value; the bus may have a lower bound. */
-  recordBytesMax: 8 * MiB,
+  recordBytesMax: 10 * MiB,
   /** Bytes of a refused record that its dead letter keeps; the whole of it stays where it was read. */
   deadLetterBytesMax: 1 * MiB,
   /** How often a performer's observation is written where the bus says that a repeat can help, and the first wait, doubled each time: 3 seconds. */
   observationTriesMax: 5,
   observationRetryMs: 200,
+  /** Characters of streamed text that wait for who reads a turn's events; beyond that they are left out until the next attempt. */
+  unreadTextCharactersMax: 8 * MiB,
   /** Records that are read at once to fold a unit again. */
   readBackRecordsMax: 512,
   /** How long a shutdown waits for running tools and streams. */

@@ -691,10 +691,7 @@ export type CarriedState = {
   recentMessageIds: string[]
 }
 
-/**
- * What a model is told about a tool, and what the pipeline must know to run it. Never a command, URL or key: those stay in agent files
- * (design: what a record may not say).
- */
+/** What a model is told about a tool, and what the pipeline must know to run it. Never a command, URL or key: those stay in agent files. */
 export type Declaration = {
   /** the tool's name, unique in an agent */
   name: string

@@ -1,4 +1,7 @@
 // Texts within a bound: what is cut stays well-formed, because half a character would be written as another one.
+// Short texts are shown in logs, on screens and in lines of larger texts; they come from outside, so they are made one harmless line first.
+
+import { stripVTControlCharacters } from 'node:util'
 
 /** The longest beginning of `text` that takes at most `bytesMax` bytes in UTF-8 and ends between characters. */
 export function cutToBytes(text: string, bytesMax: number): string {
@@ -10,4 +13,11 @@ export function cutToBytes(text: string, bytesMax: number): string {
 export function shortened(text: string, bytesMax: number): string {
   const cut = cutToBytes(text, bytesMax)
   return cut === text ? text : `${cutToBytes(text, bytesMax - 3)}…`
+}
+
+/** On one line, without terminal codes and other characters that cannot be seen: what is left can be printed, and cannot look like a line of ours. */
+export function onOneLine(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim()
 }

@@ -17,6 +17,10 @@ function sizeRefusal(message: UserMessage): string | undefined {
   if (idBytes < 1 || idBytes > limits.messageIdBytesMax) return reasons.messageIdSize(idBytes)
   const textBytes = Buffer.byteLength(message.text)
   if (textBytes > limits.userMessageBytesMax) return reasons.textSize(textBytes)
+  const agentBytes = Buffer.byteLength(message.agent)
+  if (agentBytes > limits.agentNameBytesMax) return reasons.settingSize('agent', agentBytes, limits.agentNameBytesMax)
+  const fallbackBytes = Buffer.byteLength(message.settings.fallback)
+  if (fallbackBytes > limits.fallbackBytesMax) return reasons.settingSize('settings.fallback', fallbackBytes, limits.fallbackBytesMax)
   return undefined
 }
 

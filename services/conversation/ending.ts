@@ -1,8 +1,10 @@
 // Endings: the records that end a turn, a round, or a message that never opened a turn.
 
 import type { Milliseconds } from '../../shared/clock.ts'
+import { limits } from '../../shared/limits.ts'
 import type { AgentSettings, Cap, FailureClass, HistoryEntry, RoundOutcome, Totals } from '../../shared/messages.ts'
 import type { Output } from '../../shared/stage.ts'
+import { shortened } from '../../shared/text-cut.ts'
 import { notes, reasons } from './texts.ts'
 import type { Outstanding, Place, Turn } from './turn.ts'
 import { expiresAt, totalsOf } from './turn.ts'
@@ -38,7 +40,9 @@ export function neverOpened(
 type Finished = { conversation: string; turn: number; messageId: string; settings: AgentSettings; ending: Ending; totals: Totals }
 
 function finished({ settings, ending, ...whose }: Finished): Output {
-  return { to: 'activity', message: { type: 'turn-finished', reply: settings.fallback, ...ending, ...whose } }
+  // What an over-long fallback is refused with must itself fit (R7).
+  const reply = shortened(settings.fallback, limits.fallbackBytesMax)
+  return { to: 'activity', message: { type: 'turn-finished', reply, ...ending, ...whose } }
 }
 
 /** Closes a turn at loop-detector and executor; all its rounds were answered. */

@@ -24,6 +24,7 @@ export const notes = {
 export const reasons = {
   answered: 'the model answered',
   answeredAtCap: (cap: string) => `the model answered in its last response; the limit on ${cap} was reached`,
+  refused: 'the model refuses to answer and gives no text',
   cancelled: 'the client cancelled it',
   capped: (reached: string) => `${reached}, and the last text-only response brought no text`,
   rounds: (max: number) => `the limit of ${count(max, 'model round')} is reached`,
@@ -33,6 +34,7 @@ export const reasons = {
   internal: (stage: string, reason: string) => shortened(`internal failure in ${stage}: ${reason}`, limits.reasonBytesMax),
   messageIdSize: (bytes: number) => `the message id has ${bytes} bytes; it must have 1 to ${limits.messageIdBytesMax}`,
   conversationIdSize: (bytes: number) => `the conversation's id has ${bytes} bytes; it must have 1 to ${limits.conversationIdBytesMax}`,
+  settingSize: (setting: string, bytes: number, max: number) => `${setting} has ${bytes} bytes; at most ${max} are taken`,
   textSize: (bytes: number) => `the message has ${bytes} bytes; at most ${limits.userMessageBytesMax} are taken. Send a shorter one`,
   blank: (setting: string) => `${setting} is blank; it must hold text`,
   tooLow: (setting: string, value: number, min: number) => `${setting} is ${value}; it must be at least ${min}`,

@@ -90,7 +90,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     // What begins a unit anew brings its own time: a fold that begins there knows no other (R1).
     const time = message.type === 'carried' ? record.time : Math.max(record.time, unit?.time ?? 0)
     if (message.type === 'tick' && !isDue(unit, time)) {
-      if (unit !== undefined) unit.last = record.offset // also a tick that came too early is a record of the unit (model/refold.py, `stay`)
+      if (unit !== undefined) unit.last = record.offset // also a tick that came too early is a record of the unit; without, a carried would count that must not
       return nothing
     }
     const received: Received<In> = { message, offset: record.offset, previous: unit?.last, time }

@@ -54,6 +54,7 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
         if (taken.unit !== undefined) touched.add(taken.unit)
         if (record.offset < done) continue // keeps P1
         step.push(...taken.records)
+        logDeadLetters(taken.outputs)
         if (options.observed) outputs.push(...taken.outputs)
       }
       return { outputs: step, commit: position < done ? undefined : toCommit(fold.position(position)) }
@@ -73,6 +74,15 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
       ticker.stop()
       await performer?.close(how)
     },
+  }
+
+  /** Whoever operates Weir must hear of it where they look first (R8); the bytes are in the topic. */
+  function logDeadLetters(outputs: Output[]): void {
+    for (const { message } of outputs) {
+      if (message.type !== 'dead-letter') continue
+      const { topic, partition, offset, code, reason } = message
+      log.error({ topic, partition, offset, code, reason }, 'a record could not be taken and went to dead-letters')
+    }
   }
 
   /** From here on this owner acts: it has caught up (keeps P2). */

@@ -1,5 +1,5 @@
 // What a commit says: what is done, from where to fold, and the marks there: one atomic pair, true for ever once its outputs are acknowledged.
-// The marks are those at "fold from", not the newest: with the newest, the open unit's own records would be dropped as repeats (model/stage.py).
+// The marks are those at "fold from", not the newest: with the newest, the open unit's own records would be dropped as repeats.
 
 import type { Assignment, Commit, Offset } from '../bus/port.ts'
 import { WeirError } from '../errors.ts'

@@ -9,6 +9,7 @@ import type { HistoryEntry, Message } from '../messages.ts'
 import type { PerformerContext, StartPerformer } from '../performer.ts'
 import type { Output, Stage } from '../stage.ts'
 import { historyKey, historyPrefix, stages } from '../topology.ts'
+import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
 import { toRecord } from './record.ts'
 
@@ -29,18 +30,25 @@ export type RunOptions = {
   randomId?: () => string
 }
 
-/** Resolves when the stage is subscribed; its topics must exist. The subscription's `failed` says when it cannot go on. */
-export function runStage<State, In extends Message, Task>(entry: StageEntry<State, In, Task>, options: RunOptions): Promise<Subscription> {
+/**
+ * Resolves when the stage is subscribed; its topics must exist. The subscription's `failed` says when it cannot go on: also when its performer could
+ * not write what it saw, because whoever waits for that would wait until the turn expires.
+ */
+export async function runStage<State, In extends Message, Task>(
+  entry: StageEntry<State, In, Task>,
+  options: RunOptions,
+): Promise<Subscription> {
   const { bus, topicPrefix } = options
   const { stage, startPerformer, observed } = entry
   const log = options.log.child({ stage: stage.name })
   const topic = topicPrefix + stages[stage.name].inbox
-  return bus.subscribe({
+  const { promise: notWritten, reject: giveUp } = Promise.withResolvers<never>()
+  const subscription = await bus.subscribe({
     group: topicPrefix + stage.name,
     topic,
     async assign(assignment) {
       const partition = assignment.ends.partition
-      const performer = startPerformer?.(performerContext({ ...options, log, stage: stage.name, partition }))
+      const performer = startPerformer?.(performerContext({ ...options, log, stage: stage.name, partition, giveUp }))
       return readPartition({
         bus,
         stage,
@@ -52,11 +60,23 @@ export function runStage<State, In extends Message, Task>(entry: StageEntry<Stat
       })
     },
   })
+  const failed = Promise.race([subscription.failed, notWritten])
+  failed.catch(() => {}) // whoever does not ask is not brought down by the answer
+  return { failed, close: () => subscription.close() }
 }
 
-type ContextOptions = RunOptions & { stage: keyof typeof stages; partition: number }
+/** `giveUp`: called with the error when an observation could not be written. */
+type ContextOptions = RunOptions & { stage: keyof typeof stages; partition: number; giveUp: (error: unknown) => void }
 
-function performerContext({ bus, topicPrefix, log, stage, partition, randomId = systemRandomId }: ContextOptions): PerformerContext {
+function performerContext({
+  bus,
+  topicPrefix,
+  log,
+  stage,
+  partition,
+  randomId = systemRandomId,
+  giveUp,
+}: ContextOptions): PerformerContext {
   return {
     owner: randomId(),
     partition,
@@ -67,7 +87,13 @@ function performerContext({ bus, topicPrefix, log, stage, partition, randomId = 
     async write(to, messages) {
       const topic = stages[stage].ports[to]
       if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/topology.ts`)
-      return bus.append(messages.map((message) => toRecord({ topic: topicPrefix + topic, partition, message })))
+      const records = messages.map((message) => toRecord({ topic: topicPrefix + topic, partition, message }))
+      try {
+        return await writeObservation(bus, records, log)
+      } catch (error) {
+        giveUp(error)
+        throw error
+      }
     },
     async history(upTo, waitMs) {
       const topic = `${topicPrefix}history`

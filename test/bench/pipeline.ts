@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { pino } from 'pino'
-import { reply } from '../../services/cli/edge.ts'
+import type { Edge } from '../../services/edge/edge.ts'
+import { openEdge } from '../../services/edge/edge.ts'
 import type { Provider } from '../../services/llm-gateway/provider.ts'
 import type { World } from '../../services/stages.ts'
 import { startStages } from '../../services/stages.ts'
@@ -25,7 +26,6 @@ import { topics } from '../../shared/topology.ts'
 import type { Row } from './row.ts'
 
 const partitions = 4
-const edgeOf = (bus: Bus) => ({ bus, topicPrefix: '', partitions })
 
 /** `rounds`: how many rounds with one call each come before the answer. */
 function agentWith(rounds: number): Agent {
@@ -73,7 +73,11 @@ async function* streamOf(history: HistoryEntry[], rounds: number): ReturnType<Pr
 }
 
 /** Runs the pipeline on a file of its own and takes it away again. */
-async function withStages<T>(rounds: number, clock: Clock, measure: (bus: Bus, agent: Agent) => Promise<T>): Promise<T> {
+async function withStages<T>(
+  rounds: number,
+  clock: Clock,
+  measure: (weir: { bus: Bus; edge: Edge; agent: Agent }) => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
   const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock })
   const agent = agentWith(rounds)
@@ -85,29 +89,27 @@ async function withStages<T>(rounds: number, clock: Clock, measure: (bus: Bus, a
     log: pino({ level: 'error' }),
     world: worldWith(rounds),
   })
+  const edge = openEdge({ bus, topicPrefix: '', partitions })
   try {
-    return await Promise.race([measure(bus, agent), running.failed])
+    return await Promise.race([measure({ bus, edge, agent }), running.failed])
   } finally {
+    edge.close()
     await running.close()
     await bus.close()
     rmSync(folder, { recursive: true })
   }
 }
 
-async function converse(bus: Bus, agent: Agent, conversation: string): Promise<void> {
-  const { outcome, reason } = await reply(
-    edgeOf(bus),
-    { agent, conversation, messageId: 'm', text: 'look around' },
-    AbortSignal.timeout(120_000),
-  )
+async function converse(edge: Edge, agent: Agent, conversation: string): Promise<void> {
+  const { outcome, reason } = await edge.reply({ agent, conversation, messageId: 'm', text: 'look around' })
   if (outcome !== 'answered') throw new Error(`the bench's conversation ended ${outcome}: ${reason}`)
 }
 
 /** Bytes of all records of one round, over all topics. */
 async function bytesPerRound(): Promise<Row[]> {
   const rounds = 200
-  const bytes = await withStages(rounds, systemClock, async (bus, agent) => {
-    await converse(bus, agent, 'long')
+  const bytes = await withStages(rounds, systemClock, async ({ bus, edge, agent }) => {
+    await converse(edge, agent, 'long')
     const sums = new Map<number, number>()
     for (const topic of Object.keys(topics))
       for (const { partition } of await bus.ends(topic))
@@ -158,12 +160,12 @@ async function memory(): Promise<Row[]> {
   const [conversations, atOnce, rounds] = [10_000, 50, 2]
   const clock = skippingClock()
   const collect = collector()
-  return withStages(rounds, clock, async (bus, agent) => {
+  return withStages(rounds, clock, async ({ edge, agent }) => {
     const heap: number[] = []
     const began = performance.now()
     const cpu = process.cpuUsage()
     for (let i = 0; i < conversations; i += atOnce) {
-      await Promise.all(Array.from({ length: atOnce }, (_, k) => converse(bus, agent, `conversation ${i + k}`)))
+      await Promise.all(Array.from({ length: atOnce }, (_, k) => converse(edge, agent, `conversation ${i + k}`)))
       if ((i + atOnce) % 1_000 !== 0) continue
       clock.skip(limits.conversationIdleMs + 1)
       await new Promise((resolve) => setTimeout(resolve, 50))

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import type { AnthropicServer, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
 import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
-import type { Activity, Edge } from '../../services/cli/edge.ts'
-import { ask } from '../../services/cli/edge.ts'
+import type { Activity, Edge } from '../../services/edge/edge.ts'
+import { openEdge } from '../../services/edge/edge.ts'
 import type { RunningStages } from '../../services/stages.ts'
 import { startStages } from '../../services/stages.ts'
-import type { Agent, CommandTool } from '../../shared/agents.ts'
+import type { Agent, CommandTool, Tool } from '../../shared/agents.ts'
 import { defaultSettings, policyOf } from '../../shared/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus, StoredRecord } from '../../shared/bus/port.ts'
@@ -26,6 +26,8 @@ export type Pipeline = {
   server: AnthropicServer
   bus: Bus
   edge: Edge
+  /** Where its records are. */
+  wiring: { bus: Bus; topicPrefix: string; partitions: number }
   agent: Agent
   /** Log lines at debug and above. */
   log: string[]
@@ -34,13 +36,15 @@ export type Pipeline = {
   records(topic: TopicName): Promise<Message[]>
   /** The lines that tools wrote into the file of their starts: what really ran. */
   starts(): Promise<string[]>
+  /** Rejects when a stage cannot go on. */
+  failed: Promise<never>
 }
 
 export type PipelineOptions = {
   model: (call: ModelCall, number: number) => Reply
   settings?: Partial<Omit<AgentSettings, 'policy'>> & { policy?: Partial<Omit<Policy, 'version'>> }
   /** What the agent offers; `startsFile` is where a tool writes a line when it starts. */
-  tools?: (startsFile: string) => { declaration: Declaration; run: CommandTool }[]
+  tools?: (startsFile: string) => Tool[]
 }
 
 /** Starts everything, runs the test, and takes everything away again. */
@@ -53,22 +57,25 @@ export async function withPipeline(options: PipelineOptions, test: (pipeline: Pi
   const log: string[] = []
   let running: RunningStages | undefined
   try {
-    const edge = { bus, topicPrefix: 'weir.', partitions: 2 }
+    const wiring = { bus, topicPrefix: 'weir.', partitions: 2 }
     running = await startStages({
-      ...edge,
+      ...wiring,
       agents: new Map([[agent.name, agent]]),
       log: pino({ level: 'debug' }, { write: (line: string) => log.push(line) }),
     })
     const { failed } = running
+    const edge = openEdge(wiring)
     await test({
       server,
       bus,
       edge,
+      wiring,
       agent,
       log,
+      failed,
       async ask(text, { conversation = 'c', messageId = text } = {}) {
         const activity: Activity[] = []
-        const turn = ask(edge, { agent, conversation, messageId, text }, AbortSignal.timeout(25_000))
+        const turn = edge.ask({ agent, conversation, messageId, text }, AbortSignal.timeout(25_000))
         for (;;) {
           const { value, done } = await Promise.race([turn.next(), failed])
           if (done) throw new Error(`the turn did not end; activity so far: ${JSON.stringify(activity)}`)
@@ -117,7 +124,7 @@ export function execTool(startsFile: string): { declaration: Declaration; run: C
   return [recordedTool({ name: 'exec', required: ['command'] }, startsFile)]
 }
 
-type RecordedTool = { name: string; required?: string[]; schema?: object; fields?: Partial<Declaration> }
+export type RecordedTool = { name: string; required?: string[]; schema?: object; fields?: Partial<Declaration> }
 
 /** A real process that notes its start as a line of JSON {name, key, arguments} and then does what its arguments say; see tools/recorded.mjs. */
 export function recordedTool(

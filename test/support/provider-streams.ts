@@ -5,6 +5,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+/** The APIs of which there are streams. */
+export type Api = 'anthropic' | 'openai-chat'
+
 export type ExpectedCall = { id: string | null; name: string; args?: unknown; executable?: unknown; args_raw?: string; reason?: string }
 
 /** One HTTP response and what must come out of it. */
@@ -13,11 +16,18 @@ export type StreamCase = {
   bytes: Buffer
   calls: ExpectedCall[]
   text?: string
+  refusal?: string
   hasReasoning?: boolean
   finish?: string | null
 }
 
-type Expected = { tool_calls: ExpectedCall[]; text_prefix?: string; has_reasoning?: boolean; finish_reason?: string | null }
+type Expected = {
+  tool_calls: ExpectedCall[]
+  text_prefix?: string
+  refusal_prefix?: string
+  has_reasoning?: boolean
+  finish_reason?: string | null
+}
 type IndexEntry = {
   file: string
   provider: string
@@ -28,17 +38,17 @@ type Deviation = { id: string; slug: string; api: string; chunks: Record<string,
 const folder = fileURLToPath(new URL('../../../shared/fixtures/', import.meta.url))
 
 /** All responses of one API, or undefined where the fixtures are missing. */
-export function streamFixtures(api: 'anthropic'): StreamCase[] | undefined {
+export function streamFixtures(api: Api): StreamCase[] | undefined {
   return existsSync(folder) ? [...recordings(api), ...deviations(api)] : undefined
 }
 
-function recordings(api: string): StreamCase[] {
+function recordings(api: Api): StreamCase[] {
   const entries = JSON.parse(readFileSync(join(folder, 'streams/index.json'), 'utf8')) as IndexEntry[]
   return entries
     .filter(({ provider }) => provider === api)
     .flatMap(({ file, expected }) => {
       const bytes = readFileSync(join(folder, 'streams', file))
-      const responses = file.endsWith('.sse') ? [bytes] : responsesOf(bytes.toString())
+      const responses = file.endsWith('.sse') ? [bytes] : responsesOf(api, bytes.toString())
       const all = expected.messages ?? expected.sequences ?? [expected]
       if (all.length !== responses.length) throw new Error(`${file} holds ${responses.length} responses, but ${all.length} are expected`)
       return all.map((one, n) => ({
@@ -46,30 +56,32 @@ function recordings(api: string): StreamCase[] {
         bytes: responses[n] as Buffer,
         calls: one.tool_calls,
         ...(one.text_prefix === undefined ? {} : { text: one.text_prefix }),
+        ...(one.refusal_prefix === undefined ? {} : { refusal: one.refusal_prefix }),
         ...(one.has_reasoning === undefined ? {} : { hasReasoning: one.has_reasoning }),
         ...(one.finish_reason === undefined ? {} : { finish: one.finish_reason }),
       }))
     })
 }
 
-/** The responses of a file with one payload a line: `{sequence, event, data}`, or the payload itself; a message_stop ends one. */
-function responsesOf(text: string): Buffer[] {
+/** The responses of a file with one payload a line: `{sequence, event, data}`, or the payload itself; a message_stop ends one, and so does the end. */
+function responsesOf(api: Api, text: string): Buffer[] {
   const responses: string[] = []
   let current = ''
   for (const line of text.split('\n')) {
     if (line.trim() === '' || line.startsWith('#')) continue
     const payload = JSON.parse(line) as { type?: string; event?: string; data?: unknown }
     const name = payload.event ?? payload.type ?? ''
-    current += sse(name, payload.event === undefined ? line.trim() : JSON.stringify(payload.data))
+    const data = payload.event === undefined ? line.trim() : JSON.stringify(payload.data)
+    current += api === 'anthropic' ? sse(name, data) : chunk(data)
     if (name === 'message_stop') {
       responses.push(current)
       current = ''
     }
   }
-  return responses.map((response) => Buffer.from(response))
+  return [...responses, current].filter((response) => response !== '').map((response) => Buffer.from(response))
 }
 
-function deviations(api: string): StreamCase[] {
+function deviations(api: Api): StreamCase[] {
   return readFileSync(join(folder, 'deviations.jsonl'), 'utf8')
     .split('\n')
     .filter((line) => line.trim() !== '')
@@ -77,16 +89,21 @@ function deviations(api: string): StreamCase[] {
     .filter((deviation) => deviation.api === api)
     .map(({ id, slug, chunks, expected }) => ({
       name: `${id} ${slug}`,
-      bytes: Buffer.from(chunks.map(deviationBytes).join('')),
+      bytes: Buffer.from(chunks.map((sent) => deviationBytes(api, sent)).join('')),
       calls: expected.tool_calls,
     }))
 }
 
-function deviationBytes(chunk: Record<string, unknown>): string {
-  if ('end' in chunk) return chunk.end === 'done' ? 'data: [DONE]\n\n' : ''
-  if ('sse_comment' in chunk) return `: ${chunk.sse_comment}\n\n`
-  if ('raw' in chunk) return `data: ${chunk.raw}\n\n`
-  return sse(String(chunk.type), JSON.stringify(chunk))
+function deviationBytes(api: Api, sent: Record<string, unknown>): string {
+  if ('end' in sent) return sent.end === 'done' ? 'data: [DONE]\n\n' : ''
+  if ('sse_comment' in sent) return `: ${sent.sse_comment}\n\n`
+  if ('raw' in sent) return chunk(`${sent.raw}`)
+  return api === 'anthropic' ? sse(String(sent.type), JSON.stringify(sent)) : chunk(JSON.stringify(sent))
+}
+
+/** One server-sent event without a name. */
+export function chunk(data: string): string {
+  return `data: ${data}\n\n`
 }
 
 /** One server-sent event. */

@@ -10,7 +10,7 @@ export function call(name: string, input: object | string): Block {
   return { type: 'tool_use', id: `toolu_${ids}`, name, input: typeof input === 'string' ? input : JSON.stringify(input) }
 }
 
-export const text = (content: string): Block => ({ type: 'text', text: content })
+export const text = (content: string): Extract<Block, { type: 'text' }> => ({ type: 'text', text: content })
 export const thinking = (content: string): Block => ({ type: 'thinking', thinking: content })
 
 export function says(...blocks: Block[]): Reply {
@@ -36,6 +36,15 @@ export function systemOf(model: ModelCall | undefined): string {
   return typeof system === 'string' ? system : system.map((block) => block.text).join('\n\n')
 }
 
+/** The texts of all blocks of text of a request, the user's and the model's, oldest first. */
+export function textsOf(model: ModelCall | undefined): string[] {
+  return (model?.messages ?? []).flatMap(({ content }) =>
+    (Array.isArray(content) ? content : []).flatMap((block: { type: string; text?: string }) =>
+      block.type === 'text' ? [block.text ?? ''] : [],
+    ),
+  )
+}
+
 /** The texts of all tool results of a request, oldest first. */
 export function resultsOf(model: ModelCall | undefined): string[] {
   return (model?.messages ?? []).flatMap(({ content }) =>
@@ -44,5 +53,23 @@ export function resultsOf(model: ModelCall | undefined): string[] {
         ? [typeof block.content === 'string' ? block.content : ((block.content as { text: string }[])[0]?.text ?? '')]
         : [],
     ),
+  )
+}
+
+/** A response whose events are written by hand: for what a well-behaved server would never send. */
+export function stream(...events: { type: string; [key: string]: unknown }[]): Reply {
+  return { kind: 'bytes', bytes: events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('') }
+}
+
+/** An answer with one call whose arguments come in one piece, which matters where they are long. */
+export function saysAtOnce(name: string, input: string): Reply {
+  ids += 1
+  return stream(
+    { type: 'message_start', message: { id: 'msg', type: 'message', role: 'assistant', content: [], usage: {} } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: `toolu_${ids}`, name, input: {} } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: input } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
+    { type: 'message_stop' },
   )
 }

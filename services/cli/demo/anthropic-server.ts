@@ -14,10 +14,11 @@ export type ModelCall = {
   tool_choice?: { type: string }
 }
 
+/** `pieceChars`: how much of it comes in one event; 12 characters if nothing is said. */
 export type Block =
-  | { type: 'text'; text: string }
+  | { type: 'text'; text: string; pieceChars?: number }
   | { type: 'thinking'; thinking: string }
-  | { type: 'tool_use'; id: string; name: string; input: string }
+  | { type: 'tool_use'; id: string; name: string; input: string; pieceChars?: number }
 
 /**
  * `message`: content blocks, `input` of a call as raw JSON text that is streamed in pieces; `error`: an HTTP error; `cut`: the blocks, then
@@ -32,6 +33,8 @@ export type Reply =
   | { kind: 'stall'; blocks?: Block[] }
   | { kind: 'bytes'; bytes: string; status?: number; contentType?: string }
   | { kind: 'hangup' }
+
+type Streamed = Extract<Reply, { kind: 'message' | 'cut' | 'stall' }>
 
 export type AnthropicServer = {
   url: string
@@ -57,29 +60,33 @@ export async function startAnthropicServer(respond: (call: ModelCall, number: nu
     requests.push(call)
     const reply = respond(call, requests.length)
     await sleep(delayMs)
-    if (reply.kind === 'error') {
-      response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
-      response.end(JSON.stringify({ type: 'error', error: { type: 'api_error', message: reply.message } }))
-      return
+    switch (reply.kind) {
+      case 'hangup':
+        response.destroy()
+        return
+      case 'error':
+        response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
+        response.end(JSON.stringify({ type: 'error', error: { type: 'api_error', message: reply.message } }))
+        return
+      case 'bytes':
+        response.writeHead(reply.status ?? 200, { 'content-type': reply.contentType ?? 'text/event-stream' })
+        response.end(reply.bytes)
+        return
+      case 'garbage':
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.end('<html>502 Bad Gateway</html>\n\ndata: {"type": "content_block_delta", \n\n')
+        return
+      default:
+        await stream(call, reply, response)
     }
-    if (reply.kind === 'hangup') {
-      response.destroy()
-      return
-    }
-    if (reply.kind === 'bytes') {
-      response.writeHead(reply.status ?? 200, { 'content-type': reply.contentType ?? 'text/event-stream' })
-      response.end(reply.bytes)
-      return
-    }
+  }
+
+  async function stream(call: ModelCall, reply: Streamed, response: ServerResponse): Promise<void> {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
-    if (reply.kind === 'garbage') {
-      response.end('<html>502 Bad Gateway</html>\n\ndata: {"type": "content_block_delta", \n\n')
-      return
-    }
-    const blocks = reply.blocks ?? []
-    const events = eventsOf(call, blocks, reply.kind === 'message' ? (reply.stopReason ?? stopReasonOf(blocks)) : undefined)
-    for (const event of events) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    if (reply.blocks === undefined) return
+    const stopReason = reply.kind === 'message' ? (reply.stopReason ?? stopReasonOf(reply.blocks)) : undefined
+    for (const event of eventsOf(call, reply.blocks, stopReason)) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
     if (reply.kind === 'stall') return
     if (reply.kind === 'cut') {
       await sleep(10) // so that what was written is on its way before the connection breaks
@@ -135,7 +142,8 @@ function* blockEvents(index: number, block: Block): Generator<ServerEvent> {
   switch (block.type) {
     case 'text':
       yield { type: 'content_block_start', index, content_block: { type: 'text', text: '' } }
-      for (const text of piecesOf(block.text)) yield { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
+      for (const text of piecesOf(block.text, block.pieceChars))
+        yield { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
       break
     case 'thinking':
       yield { type: 'content_block_start', index, content_block: { type: 'thinking', thinking: '', signature: '' } }
@@ -145,13 +153,13 @@ function* blockEvents(index: number, block: Block): Generator<ServerEvent> {
       break
     case 'tool_use':
       yield { type: 'content_block_start', index, content_block: { type: 'tool_use', id: block.id, name: block.name, input: {} } }
-      for (const partial_json of piecesOf(block.input))
+      for (const partial_json of piecesOf(block.input, block.pieceChars))
         yield { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } }
   }
 }
 
-function piecesOf(text: string): string[] {
-  return text.match(/[\s\S]{1,12}/g) ?? []
+function piecesOf(text: string, pieceChars = 12): string[] {
+  return Array.from({ length: Math.ceil(text.length / pieceChars) }, (_, i) => text.slice(i * pieceChars, (i + 1) * pieceChars))
 }
 
 function stopReasonOf(blocks: Block[]): string {

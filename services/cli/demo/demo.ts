@@ -9,8 +9,8 @@ import { systemClock } from '../../../shared/clock.ts'
 import { createLog } from '../../../shared/log.ts'
 import { foldFrom } from '../../../shared/runtime/position.ts'
 import type { Settings } from '../../../shared/settings.ts'
+import { openEdge } from '../../edge/edge.ts'
 import { startStages } from '../../stages.ts'
-import { ask } from '../edge.ts'
 import { demoAgent, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
 import type { LoopEnd } from './plain-loop.ts'
@@ -72,10 +72,11 @@ async function throughWeir(agent: Agent, folder: string, settings: Settings, scr
     log,
   })
   const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix, partitions, log })
+  const edge = openEdge({ bus, topicPrefix, partitions })
   try {
     let toolStarts = 0
     const message = { agent, conversation: 'demo', messageId: 'demo-1', text: question }
-    const turn = ask({ bus, topicPrefix, partitions }, message, new AbortController().signal)
+    const turn = edge.ask(message)
     for (;;) {
       const { value: activity, done } = await Promise.race([turn.next(), running.failed])
       if (done) throw new Error('the turn ended without a word')
@@ -87,6 +88,7 @@ async function throughWeir(agent: Agent, folder: string, settings: Settings, scr
       }
     }
   } finally {
+    edge.close()
     await running.close()
     await bus.close()
   }

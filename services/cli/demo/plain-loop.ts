@@ -48,7 +48,7 @@ export async function runPlainLoop(
 
 function runTool(agent: Agent, name: string, input: string): Promise<{ text: string; isError: boolean }> {
   const tool = agent.tools.find(({ declaration }) => declaration.name === name)
-  if (tool === undefined) return Promise.resolve({ text: `no tool ${name}`, isError: true })
+  if (tool?.run.kind !== 'command') return Promise.resolve({ text: `no tool ${name}`, isError: true })
   const [program, ...args] = tool.run.argv
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] })

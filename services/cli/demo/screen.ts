@@ -1,7 +1,7 @@
 // What the demo shows: both halves line by line as they happen, then one comparison. 80 columns; colour only where the terminal wants it.
 
 import { styleText } from 'node:util'
-import type { Activity } from '../edge.ts'
+import type { Activity } from '../../edge/edge.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import type { BadModel } from './reflex-model.ts'
 

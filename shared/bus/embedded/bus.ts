@@ -38,7 +38,7 @@ export type EmbeddedBusOptions = {
   synchronous?: Synchronous | undefined
   /** Reads beside the process that writes, or a file that nobody writes. Needs no lock; appending and subscribing are refused. */
   readOnly?: boolean | undefined
-  /** Bytes of one value. Default limits.recordBytesMax, 8 MiB. */
+  /** Bytes of one value. Default limits.recordBytesMax. */
   recordBytesMax?: number | undefined
   /** Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default 256 MiB. */
   queueBytesMax?: number | undefined

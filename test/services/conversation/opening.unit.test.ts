@@ -212,6 +212,12 @@ describe('a message that is refused', () => {
     ['no attempts', { settings: settingsWith({}, { attempts: 0 }) }, /settings\.attempts is 0/],
     ['no stall limit', { settings: settingsWith({}, { stallMs: 0 }) }, /settings\.stallMs is 0/],
     ['a blank fallback', { settings: settingsWith({}, { fallback: ' \n' }) }, /settings\.fallback is blank/],
+    [
+      'an endless fallback',
+      { settings: settingsWith({}, { fallback: 'f'.repeat(limits.fallbackBytesMax + 1) }) },
+      /settings\.fallback has 65537 bytes/,
+    ],
+    ['an endless name of an agent', { agent: 'a'.repeat(limits.agentNameBytesMax + 1) }, /agent has 257 bytes/],
     ['no agent', { agent: '' }, /agent is blank/],
     ['a threshold of nothing', policyOf({ loop: { ...defaultPolicy.loop, identicalFailures: 0 } }), /loop\.identicalFailures is 0/],
     ['a negative allowance', policyOf({ empty: { ...defaultPolicy.empty, perTurn: -1 } }), /empty\.perTurn is -1/],

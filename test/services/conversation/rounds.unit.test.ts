@@ -217,3 +217,17 @@ describe('the text at a cap', () => {
     expect(capNudge('rounds', 25)).toContain('its limit of 25 model rounds.')
   })
 })
+
+describe('a refusal without a word', () => {
+  it('ends the turn as refused: asking again would be refused again', () => {
+    const refused = outcome(0, 1)
+    const over = given(conversation, at(0, says('m1'))).when({ ...refused, response: { ...refused.response, stop: 'refusal' } })
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'failed', class: 'refused', reply: fallback })
+  })
+
+  it('with visible text is an answer', () => {
+    const refused = outcome(0, 1, { text: 'I cannot help with that.' })
+    const over = given(conversation, at(0, says('m1'))).when({ ...refused, response: { ...refused.response, stop: 'refusal' } })
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', reply: 'I cannot help with that.' })
+  })
+})

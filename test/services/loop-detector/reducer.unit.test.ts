@@ -266,8 +266,8 @@ describe('whatever comes in whatever order', () => {
           // A second round while one is outstanding is a mistake of ours, tested above; here the next one comes when the last is over.
           if ((kind === 'checked' || kind === 'failing' || kind === 'text') && story.state?.outstanding && round > story.state.roundNewest)
             continue
-          // A closed turn forgets its rounds: repeats of them are dropped by the runtime's marks.
-          if (story.state === undefined && round <= Math.max(0, ...answered)) continue
+          // A turn that was closed has forgotten its rounds, also when a cancel opened it anew: repeats of them are dropped by the runtime's marks.
+          if ((story.state?.roundNewest ?? 0) < round && round <= Math.max(0, ...answered)) continue
           if (kind === 'checked') story = story.when(at(time, checked(round, { calls: [list, read] })))
           if (kind === 'failing') story = story.when(at(time, checked(round, { calls: [list], rejections: [missing('path')] })))
           if (kind === 'text') story = story.when(at(time, checked(round)))

@@ -3,6 +3,7 @@ import { conversation } from '../../../services/conversation/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
 import { decode, encode } from '../../../shared/codec.ts'
+import { limits } from '../../../shared/limits.ts'
 import type {
   AttemptFailed,
   AttemptStarted,
@@ -37,7 +38,8 @@ const counter: Stage<Count, In> = {
         if (state === undefined) return closed
         state.failed += 1
         if (message.reason === 'throw') throw new Error('it threw on purpose')
-        if (message.reason === 'too large') return { state, records: [{ to: 'response', message: opened('x'.repeat(9 * 1024 * 1024)) }] }
+        if (message.reason === 'too large')
+          return { state, records: [{ to: 'response', message: opened('x'.repeat(limits.recordBytesMax)) }] }
         if (message.reason === 'not mine') return { state, records: [{ to: 'activity', message }] }
         return { state }
       case 'cancel':

@@ -1,0 +1,218 @@
+// What becomes of turns when the storage under them fails: a disk that is full for a moment or for good, another process on the same file, other
+// settings than before. Nothing that was acknowledged is lost, no tool runs twice, and whoever operates it reads what to do.
+// (What the bus itself refuses to open, and how, is in test/shared/bus.)
+
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { AnthropicServer, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
+import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
+import { openEdge } from '../../services/edge/edge.ts'
+import type { RunningStages } from '../../services/stages.ts'
+import { startStages } from '../../services/stages.ts'
+import type { Agent } from '../../shared/agents.ts'
+import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import type { Bus } from '../../shared/bus/port.ts'
+import { systemClock } from '../../shared/clock.ts'
+import type { TurnFinished } from '../../shared/messages.ts'
+import { foldFrom } from '../../shared/runtime/position.ts'
+import { until } from '../support/inbox.ts'
+import { recordedTool, testAgent } from '../support/pipeline.ts'
+import { call, resultsOf, says, script, text } from '../support/script.ts'
+import { requestFault } from '../support/valid-request.ts'
+import type { WeirProcessOptions } from '../support/weir-process.ts'
+
+/** Too long for what is still free on the pages of the file. */
+const long = 'x'.repeat(60_000)
+const partitions = 2
+
+/** A running Weir; `fill` takes the disk's last room, `empty` gives it back. */
+type Weir = { bus: Bus; running: RunningStages; agent: Agent; log: string[]; fill(): void; empty(): void }
+
+let folder: string
+let server: AnthropicServer | undefined
+let weir: Weir | undefined
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-storage-'))
+})
+
+afterEach(async () => {
+  await stop()
+  await server?.close()
+  server = undefined
+  await rm(folder, { recursive: true })
+})
+
+async function start(model: (request: ModelCall, number: number) => Reply): Promise<Weir> {
+  server ??= await startAnthropicServer(model)
+  const tools = (file: string) => [recordedTool({ name: 'act', schema: { type: 'object' }, fields: { timeoutMs: 5_000 } }, file)]
+  const settings = { policy: { startWithinMs: 2_000, graceMs: 100 } }
+  const agent = testAgent(server.url, { tools, settings }, join(folder, 'starts'))
+  const log: string[] = []
+  let limitPages = (_pages: number): void => {}
+  const bus = await openEmbeddedBus({
+    file: join(folder, 'weir.db'),
+    clock: systemClock,
+    keepFrom: foldFrom,
+    onLog: (opened) => {
+      limitPages = opened.limitPages
+    },
+  })
+  const logger = pino({ level: 'info' }, { write: (line: string) => log.push(line) })
+  const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix: 'weir.', partitions, log: logger })
+  weir = { bus, running, agent, log, fill: () => limitPages(1), empty: () => limitPages(1_000_000) }
+  return weir
+}
+
+async function stop(): Promise<void> {
+  await weir?.running.close()
+  await weir?.bus.close()
+  weir = undefined
+}
+
+function ask({ bus, running, agent }: Weir, said: string): Promise<TurnFinished> {
+  const question = { agent, conversation: 'c', messageId: said, text: said }
+  return Promise.race([openEdge({ bus, topicPrefix: 'weir.', partitions }).reply(question, AbortSignal.timeout(20_000)), running.failed])
+}
+
+async function starts(): Promise<string[]> {
+  const noted = await readFile(join(folder, 'starts'), 'utf8').catch(() => '')
+  return noted.split('\n').filter((line) => line !== '')
+}
+
+/** The next turn is a normal one, tools and all, and every request was one that a provider takes. */
+async function expectGoesOn(running: Weir): Promise<void> {
+  const before = (await starts()).length
+  expect(await ask(running, 'and now?')).toMatchObject({ outcome: 'answered' })
+  expect((await starts()).length).toBe(before + 1)
+  expect(server?.requests.map(requestFault).filter((fault) => fault !== undefined)).toEqual([])
+}
+
+/** Calls the tool for each thing that the user says, the first time with `input`, and answers when the result is there. */
+function acting(input: object): (request: ModelCall) => Reply {
+  return ({ messages }) => {
+    const blocks = messages.flatMap(({ content }) => content as { type: string; text?: string }[])
+    const newest = blocks.at(-1)
+    return newest?.type === 'tool_result' ? says(text('Done.')) : says(call('act', newest?.text === 'go' ? input : {}))
+  }
+}
+
+describe('a disk that is full for a moment', () => {
+  it('while a tool ends costs nothing: its result is written when there is room again', async () => {
+    const running = await start(acting({ sleepMs: 600, answer: long }))
+    const turn = ask(running, 'go')
+    await until(async () => (await starts()).length > 0)
+    running.fill()
+    await until(async () => running.log.some((line) => line.includes('an observation could not be written')))
+    running.empty()
+    expect(await turn).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
+    expect(resultsOf(server?.requests[1])).toEqual([long])
+    expect(await starts()).toHaveLength(1)
+    await expectGoesOn(running)
+  })
+
+  it('while the model answers costs nothing: its answer is written when there is room again', async () => {
+    const running = await start(
+      script(
+        () => {
+          running.fill()
+          return says({ type: 'text', text: long })
+        },
+        says(call('act', {})),
+      ),
+    )
+    const turn = ask(running, 'go')
+    await until(async () => running.log.some((line) => line.includes('an observation could not be written')))
+    running.empty()
+    expect(await turn).toMatchObject({ outcome: 'answered', reply: long })
+    expect(server?.requests).toHaveLength(1)
+    await expectGoesOn(running)
+  })
+
+  it('when a message is sent is told to the client at once, who may send it again', async () => {
+    const running = await start(script(says(call('act', {}))))
+    running.fill()
+    await expect(ask(running, long)).rejects.toMatchObject({ code: 'bus.full', retryable: true })
+    running.empty()
+    await expectGoesOn(running)
+    expect(server?.requests).toHaveLength(2)
+  })
+})
+
+describe('a disk that stays full', () => {
+  it('stops Weir with the file and what to do; with room again it goes on, and what ran does not run again', async () => {
+    const first = await start(acting({ sleepMs: 600, answer: long }))
+    const turn = ask(first, 'go')
+    await until(async () => (await starts()).length > 0)
+    first.fill()
+    await expect(turn).rejects.toMatchObject({ code: 'bus.full' })
+    await expect(turn).rejects.toThrow(`no space left to write ${join(folder, 'weir.db')}: make room on the disk of ${folder}`)
+    await stop()
+
+    const second = await start(acting({}))
+    expect(await ask(second, 'go')).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
+    expect(resultsOf(server?.requests[1])).toEqual([expect.stringMatching(/may have run, or may still take effect/)])
+    expect(await starts()).toHaveLength(1)
+    await expectGoesOn(second)
+  })
+})
+
+describe('the file of a running Weir', () => {
+  it('is refused to a second process, which says who has it; the turn of the first one is not disturbed', async () => {
+    const running = await start(acting({ sleepMs: 1_000 }))
+    const turn = ask(running, 'go')
+    await until(async () => (await starts()).length > 0)
+    const { code, stderr } = await second({ messages: [{ conversation: 'c', messageId: 'intruder' }] })
+    expect(code).toBe(1)
+    expect(stderr).toContain(`${join(folder, 'weir.db')} is open for writing in process ${process.pid}: stop that one first`)
+    expect(await turn).toMatchObject({ outcome: 'answered' })
+    expect(await starts()).toHaveLength(1)
+    await expectGoesOn(running)
+  })
+
+  it('is refused when it was made for another number of partitions, and can be used with the former one', async () => {
+    const running = await start(acting({}))
+    expect(await ask(running, 'go')).toMatchObject({ outcome: 'answered' })
+    await stop()
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    const log = pino({ level: 'silent' })
+    await expect(startStages({ bus, agents: new Map(), topicPrefix: 'weir.', partitions: 3, log })).rejects.toMatchObject({
+      code: 'bus.topic-differs',
+    })
+    await bus.close()
+    await expectGoesOn(await start(acting({})))
+  })
+
+  it('can be read while it runs, but no stage can be started on a reader', async () => {
+    const running = await start(acting({}))
+    expect(await ask(running, 'go')).toMatchObject({ outcome: 'answered' })
+    const reader = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock, readOnly: true })
+    const log = pino({ level: 'silent' })
+    await expect(startStages({ bus: reader, agents: new Map(), topicPrefix: 'weir.', partitions, log })).rejects.toMatchObject({
+      code: 'bus.unwritable',
+    })
+    await reader.close()
+    await expectGoesOn(running)
+  })
+
+  function second(options: Pick<WeirProcessOptions, 'messages'>): Promise<{ code: number | null; stderr: string }> {
+    const given: WeirProcessOptions = {
+      ...{ file: join(folder, 'weir.db'), url: 'http://127.0.0.1:1', startsFile: join(folder, 'starts'), dieAt: 0 },
+      ...options,
+    }
+    const program = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, JSON.stringify(given)], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let stderr = ''
+    child.stderr.on('data', (data) => {
+      stderr += data
+    })
+    return new Promise((resolve) => child.on('close', (code) => resolve({ code, stderr })))
+  }
+})

@@ -1,0 +1,119 @@
+// What becomes of a performer's observation that cannot be written: it is tried again while that can help, and then the stage says that it cannot go on.
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import type { Bus, Subscription } from '../../../shared/bus/port.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { AttemptFailed, ModelRequest, Tick } from '../../../shared/messages.ts'
+import type { PerformerContext } from '../../../shared/performer.ts'
+import { runStage } from '../../../shared/runtime/run-stage.ts'
+import type { Stage } from '../../../shared/stage.ts'
+import { closed } from '../../../shared/stage.ts'
+import { topicSpecs } from '../../../shared/topology.ts'
+import type { ManualClock } from '../../support/manual-clock.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+
+/** Takes no part in it. */
+const idle: Stage<never, ModelRequest | Tick, string> = {
+  name: 'llm-gateway',
+  unit: () => '',
+  react: () => closed,
+  wants: () => [],
+  due: () => undefined,
+  failed: () => closed,
+}
+
+const observation: AttemptFailed = {
+  type: 'attempt-failed',
+  conversation: 'c',
+  turn: 0,
+  round: 1,
+  attempt: 'a',
+  reason: 'x',
+  class: 'transient',
+  retryable: true,
+  retryAfterMs: 0,
+}
+
+const full = new WeirError('bus.full', 'no space left', { retryable: true })
+
+let clock: ManualClock
+let bus: Bus
+let subscription: Subscription
+let context: PerformerContext
+/** Errors that the next appends throw, in turn. */
+let errors: Error[]
+let appends: number
+
+beforeEach(async () => {
+  clock = manualClock(1_000_000)
+  errors = []
+  appends = 0
+  bus = await openEmbeddedBus({ file: ':memory:', clock })
+  await bus.ensureTopics(topicSpecs('', 1))
+  const failing: Bus = {
+    ...bus,
+    async append(records) {
+      appends += 1
+      const error = errors.shift()
+      if (error !== undefined) throw error
+      return bus.append(records)
+    },
+  }
+  const startPerformer = (given: PerformerContext) => {
+    context = given
+    return { reconcile: () => {}, close: async () => {} }
+  }
+  subscription = await runStage({ stage: idle, startPerformer }, { bus: failing, topicPrefix: '', log: pino({ level: 'silent' }) })
+})
+
+afterEach(async () => {
+  await subscription.close()
+  await bus.close()
+})
+
+/** Lets time pass until nobody waits any more, and answers the waits. */
+async function passTime(): Promise<number[]> {
+  const waits: number[] = []
+  let since = clock.now()
+  await turn()
+  for (let passed = 0; passed < 4_000; passed += 1) {
+    const before = appends
+    clock.advance(1)
+    await turn()
+    if (appends === before) continue
+    waits.push(clock.now() - since)
+    since = clock.now()
+  }
+  return waits
+}
+
+describe('an observation that cannot be written', () => {
+  it('is tried again after waits that double, and is written once when there is room again', async () => {
+    errors = [full, full, full]
+    const writing = context.write('self', [observation])
+    expect(await passTime()).toEqual([200, 400, 800])
+    expect(await writing).toHaveLength(1)
+    expect(await bus.ends('model-requests')).toMatchObject([{ end: 1 }])
+  })
+
+  it('at the last try is given up: the write is refused, and the stage cannot go on', async () => {
+    errors = new Array(limits.observationTriesMax).fill(full)
+    const refused = expect(context.write('self', [observation])).rejects.toBe(full)
+    await passTime()
+    await refused
+    await expect(subscription.failed).rejects.toBe(full)
+    expect(appends).toBe(limits.observationTriesMax)
+  })
+
+  it('whatever is tried is given up at once', async () => {
+    const hopeless = new WeirError('bus.not-a-database', 'it is damaged')
+    errors = [hopeless]
+    await expect(context.write('self', [observation])).rejects.toBe(hopeless)
+    await expect(subscription.failed).rejects.toBe(hopeless)
+    expect(appends).toBe(1)
+  })
+})

@@ -1,0 +1,61 @@
+// Systems with one thing broken, and which checker must ring for each. An alarm that nobody ever heard is no alarm.
+
+import type { FaultRates } from '../faults.ts'
+import { faultKinds } from '../faults.ts'
+import type { Rolled } from '../simulation.ts'
+import type { System } from '../system.ts'
+import { anyClaimStarts, noClock, ownerIsInstance } from './performers.ts'
+import { commitFirst, newestMarks, noMarks, silent, skipped, stopping, unordered } from './readers.ts'
+import {
+  attemptsTogether,
+  forgetsCancel,
+  forgetsMessageIds,
+  historyWithoutResults,
+  impure,
+  noDeadline,
+  noDeadlines,
+  skippedThoughLapsed,
+} from './stages.ts'
+
+/** `weather` and `impatience`: where the breakage shows; else what the seed rolls. */
+export type Canary = { system: System; foundBy: string; weather?: FaultRates; impatience?: number }
+
+const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
+const sleepy: FaultRates = { ...quiet, pause: 0.004, suspend: 0.003, 'slow-write': 0.03 }
+const deadly: FaultRates = { ...quiet, crash: 0.01 }
+const slow: FaultRates = { ...quiet, 'slow-reader': 0.3 }
+
+export const canaries: Canary[] = [
+  { system: noMarks, foundBy: 'replay-equals-log' },
+  { system: commitFirst, foundBy: 'turns-end' },
+  { system: newestMarks, foundBy: 'replay-equals-log' },
+  { system: unordered, foundBy: 'one-content-per-id' },
+  { system: skipped, foundBy: 'one-content-per-id' },
+  { system: silent, foundBy: 'dead-letters' },
+  { system: stopping, foundBy: 'nothing-stops' },
+  { system: skippedThoughLapsed, foundBy: 'one-result-per-call', weather: deadly },
+  { system: attemptsTogether, foundBy: 'no-splice' },
+  { system: forgetsMessageIds, foundBy: 'turns-end' },
+  { system: noDeadline, foundBy: 'units-close', weather: deadly },
+  { system: noDeadlines, foundBy: 'turns-end', weather: deadly },
+  { system: impure, foundBy: 'one-content-per-id' },
+  { system: historyWithoutResults, foundBy: 'history-valid' },
+  { system: forgetsCancel, foundBy: 'no-late-start', weather: slow, impatience: 1 },
+  { system: noClock, foundBy: 'no-late-start', weather: sleepy },
+  { system: ownerIsInstance, foundBy: 'starts-bounded', weather: deadly },
+  { system: anyClaimStarts, foundBy: 'starts-bounded' },
+]
+
+/** What a canary is tried on: a seed with several processes on one partition, so that they meet. */
+export function rolledFor({ weather, impatience }: Canary, rolled: Rolled): Rolled {
+  const { seed, durationMs, storage, rates } = rolled
+  return {
+    seed,
+    durationMs,
+    storage,
+    places: 3,
+    partitions: 1,
+    impatience: impatience ?? rolled.impatience,
+    rates: { ...rates, ...weather },
+  }
+}

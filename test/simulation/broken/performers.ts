@@ -1,0 +1,62 @@
+// Performers that break R4; everything else is real.
+
+import type { Performer, PerformerContext, StartPerformer } from '../../../shared/performer.ts'
+import type { Entries, Parts, System } from '../system.ts'
+import { realEntries, realSystem } from '../system.ts'
+
+type StartTools = Entries['executor']['startPerformer']
+type ToolTask = StartTools extends StartPerformer<infer Task> ? Task : never
+
+function withPerformer(name: string, start: (real: StartTools, parts: Parts) => StartTools): System {
+  return {
+    ...realSystem,
+    name,
+    entries(parts) {
+      const entries = realEntries(parts)
+      return { ...entries, executor: { ...entries.executor, startPerformer: start(entries.executor.startPerformer, parts) } }
+    },
+  }
+}
+
+/** No look at the time between the claim and the start. */
+export const noClock = withPerformer('the executor does not look at the clock', (real) => (context) => {
+  const clock = { ...context.clock, now: () => 0, monotonic: () => 0 }
+  return real({ ...context, clock })
+})
+
+/** The owner is the name of the instance: restarted, it takes its own old claim for a new one. */
+export const ownerIsInstance = withPerformer(
+  'the owner is the name of the instance',
+  (_real, parts) => (context) => naive({ ...context, owner: parts.place }, parts),
+)
+
+/** Whoever sees a claim starts the tool. */
+export const anyClaimStarts = withPerformer('any claim starts the tool', (_real, parts) => (context) => naive(context, parts, () => true))
+
+/** An executor that trusts the log alone, and remembers only what runs. */
+function naive(context: PerformerContext, { run }: Parts, isMine = (owner: string) => owner === context.owner): Performer<ToolTask> {
+  const begun = new Set<string>()
+  const write = (messages: Parameters<PerformerContext['write']>[1]) => {
+    context.write('self', messages).catch(() => {})
+  }
+  return {
+    reconcile(_unit, tasks) {
+      for (const task of tasks) {
+        const { conversation, turn, round, ordinal, try: number } = task
+        const name = JSON.stringify([task.kind, conversation, turn, round, ordinal, number])
+        if (begun.has(name) || (task.kind === 'run' && !isMine(task.owner))) continue
+        begun.add(name)
+        const call = { conversation, turn, round, ordinal, try: number, owner: context.owner }
+        if (task.kind === 'claim') {
+          write([{ type: 'claim', ...call }])
+          continue
+        }
+        const tool = run({ kind: 'command', argv: [task.declaration.name] }, { ...task, clock: context.clock })
+        void tool.ended.then(({ status, text, reason }) =>
+          write([{ type: 'outcome', ...call, owner: task.owner, result: { ordinal, status, text, reason, durationMs: 0 } }]),
+        )
+      }
+    },
+    async close() {},
+  }
+}

@@ -1,0 +1,126 @@
+// Buses that break a promise of the runtime: the real stages on them must be caught.
+
+import type { Bus, Commit, PartitionReader, RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
+import { decode } from '../../../shared/codec.ts'
+import type { System } from '../system.ts'
+import { realSystem } from '../system.ts'
+
+/** The real system, on a bus whose readers are wrapped. */
+function withReaders(name: string, wrap: (reader: PartitionReader) => PartitionReader): System {
+  const bus = (real: Bus): Bus => ({
+    ...real,
+    subscribe: (options) => real.subscribe({ ...options, assign: async (assignment) => wrap(await options.assign(assignment)) }),
+  })
+  return { ...realSystem, name, bus }
+}
+
+/** As R3 forbids: a record that came before is taken again, because each has a new id. */
+export const noMarks = withReaders('repeats are taken again', (reader) => ({
+  ...reader,
+  position: reader.position,
+  read: (records) => reader.read(records.map(withNewId)),
+}))
+
+function withNewId(record: StoredRecord): StoredRecord {
+  const [stage, partition] = (record.id ?? '').split('/')
+  return record.id === undefined || partition === undefined ? record : { ...record, id: `${stage}/${partition}/${record.offset}/0` }
+}
+
+/** As R1 forbids: what is done is committed before its outputs are written. */
+export const commitFirst = withReaders('the commit goes before the outputs', (reader) => {
+  let held: RecordToAppend[] = []
+  return {
+    ...reader,
+    position: reader.position,
+    async read(records) {
+      const { outputs, commit } = await reader.read(records)
+      const before = held
+      held = outputs
+      return { outputs: before, commit }
+    },
+  }
+})
+
+/** With the newest marks instead of those at "fold from", the open units' own records are dropped as repeats. */
+export const newestMarks = withReaders('the commit holds the newest marks', (reader) => {
+  const marks: Record<string, [number, number]> = {}
+  return {
+    ...reader,
+    position: reader.position,
+    async read(records) {
+      for (const { id } of records) {
+        const [stage, partition, offset, n] = (id ?? '').split('/')
+        const writer = `${stage}/${partition}`
+        const known = marks[writer]
+        if (
+          n === undefined ||
+          (known !== undefined && (known[0] > Number(offset) || (known[0] === Number(offset) && known[1] >= Number(n))))
+        )
+          continue
+        marks[writer] = [Number(offset), Number(n)]
+      }
+      const { outputs, commit } = await reader.read(records)
+      return { outputs, commit: commit && withMarks(commit, marks) }
+    },
+  }
+})
+
+function withMarks(commit: Commit, marks: object): Commit {
+  const { from } = JSON.parse(commit.metadata) as { from: number }
+  return { offset: commit.offset, metadata: JSON.stringify({ from, marks }) }
+}
+
+/** As R3 forbids: outputs in another order than their inputs. */
+export const unordered = withReaders('outputs are written backwards', (reader) => ({
+  ...reader,
+  position: reader.position,
+  async read(records) {
+    const { outputs, commit } = await reader.read(records)
+    return { outputs: outputs.toReversed(), commit }
+  },
+}))
+
+/** As R3 forbids: a send that failed is skipped. */
+export const skipped = withReaders('an output is skipped now and then', (reader) => {
+  let count = 0
+  return {
+    ...reader,
+    position: reader.position,
+    async read(records) {
+      const { outputs, commit } = await reader.read(records)
+      return { outputs: outputs.filter(() => ++count % 20 !== 0), commit }
+    },
+  }
+})
+
+/** As R8 forbids: what cannot be decoded is passed over in silence. */
+export const silent = withReaders('rubbish is dropped in silence', (reader) => ({
+  ...reader,
+  position: reader.position,
+  async read(records) {
+    const readable = records.filter(isReadable)
+    return readable.length === 0 ? { outputs: [], commit: undefined } : reader.read(readable)
+  },
+}))
+
+function isReadable({ value }: StoredRecord): boolean {
+  try {
+    return value !== null && decode(value) !== undefined
+  } catch {
+    return false
+  }
+}
+
+/** A stage that stops. */
+export const stopping = withReaders('a reader throws', (reader) => {
+  let count = 0
+  return {
+    ...reader,
+    position: reader.position,
+    async read(records) {
+      count += records.length
+      if (count > 40) throw new Error('enough')
+      return reader.read(records)
+    },
+  }
+})

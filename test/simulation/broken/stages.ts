@@ -1,0 +1,139 @@
+// Stages that break a rule of theirs; everything else is real.
+
+import type { Message, ModelFinished, Part } from '../../../shared/messages.ts'
+import type { Output, Reaction, Received, Stage } from '../../../shared/stage.ts'
+import { closed } from '../../../shared/stage.ts'
+import type { Entries, System } from '../system.ts'
+import { realEntries, realSystem } from '../system.ts'
+
+function withStages(name: string, change: (entries: Entries) => Partial<Entries>): System {
+  return {
+    ...realSystem,
+    name,
+    entries(parts) {
+      const entries = realEntries(parts)
+      return { ...entries, ...change(entries) }
+    },
+  }
+}
+
+/** The same stage, each of its outputs changed. */
+function withOutputs<State, In extends Message, Task>(
+  stage: Stage<State, In, Task>,
+  change: (output: Output) => Output,
+): Stage<State, In, Task> {
+  return {
+    ...stage,
+    react(state, record) {
+      const reaction = stage.react(state, record)
+      return { ...reaction, records: (reaction.records ?? []).map(change) }
+    },
+  }
+}
+
+/** As R5 forbids: a call whose earlier try gave no result is called skipped. */
+export const skippedThoughLapsed = withStages('a lapsed call is called skipped', ({ executor }) => ({
+  executor: {
+    ...executor,
+    stage: withOutputs(executor.stage, (output) => {
+      if (output.message.type !== 'round-executed') return output
+      const results = output.message.results.map((result) =>
+        result.status === 'outcome_unknown' ? { ...result, status: 'skipped' as const } : result,
+      )
+      return { to: output.to, message: { ...output.message, results } }
+    }),
+  },
+}))
+
+type Counted<State> = { inner: State | undefined; parts: number }
+
+/** As A1 forbids: parts of all attempts of a round are folded together. */
+export const attemptsTogether = withStages('attempts are folded together', ({ accumulator }) => {
+  type State = Parameters<typeof accumulator.stage.due>[0]
+  type In = Parameters<typeof accumulator.stage.react>[1]['message']
+  const { stage } = accumulator
+  const together: Stage<Counted<State>, In> = {
+    name: stage.name,
+    unit: stage.unit,
+    wants: () => [],
+    due: ({ inner }) => (inner === undefined ? undefined : stage.due(inner)),
+    failed: () => closed,
+    react(state, record) {
+      const parts = state?.parts ?? 0
+      const reaction = stage.react(state?.inner, { ...record, message: joined(record.message, parts) as In } as Received<In>)
+      if (reaction.state === undefined) return reaction as Reaction<never>
+      return { ...reaction, state: { inner: reaction.state, parts: parts + (record.message.type === 'part' ? 1 : 0) } }
+    },
+  }
+  return { accumulator: { ...accumulator, stage: together as unknown as typeof stage } }
+})
+
+function joined(message: Message, parts: number): Part | ModelFinished | Message {
+  if (message.type === 'part') return { ...message, attempt: 'all', i: parts }
+  if (message.type === 'model-finished' && message.failure === null) return { ...message, attempt: 'all', parts }
+  return message
+}
+
+/** As C1 forbids: a repeated message opens a turn of its own. */
+export const forgetsMessageIds = withStages('message ids are forgotten', ({ conversation }) => {
+  const { stage } = conversation
+  return {
+    conversation: {
+      stage: {
+        ...stage,
+        react: (state, record) => stage.react(state && { ...state, recentMessageIds: [] }, record),
+      } satisfies typeof stage,
+    },
+  }
+})
+
+/** As R1 forbids: a unit without a deadline; whom nobody answers waits for ever. */
+export const noDeadline = withStages('a tool has no deadline', ({ executor }) => ({
+  executor: { ...executor, stage: { ...executor.stage, due: () => undefined } },
+}))
+
+/** The same in all that wait for it: the turn never ends. */
+export const noDeadlines = withStages('neither a tool nor a round nor a turn has a deadline', ({ executor, conversation, ...others }) => ({
+  executor: { ...executor, stage: { ...executor.stage, due: () => undefined } },
+  'loop-detector': { stage: { ...others['loop-detector'].stage, due: () => undefined } },
+  conversation: { stage: { ...conversation.stage, due: () => undefined } },
+}))
+
+/** As R2 forbids: what a reducer writes depends on something beside its log. */
+export const impure = withStages('a reducer counts in its process', ({ validator }) => {
+  let count = 0
+  return {
+    validator: {
+      stage: withOutputs(validator.stage, (output) =>
+        output.message.type === 'round-checked'
+          ? { to: output.to, message: { ...output.message, agent: `${output.message.agent} ${count++}` } }
+          : output,
+      ),
+    },
+  }
+})
+
+/** As R5 forbids: a round in the history without its results. */
+export const historyWithoutResults = withStages('the history leaves out results', ({ conversation }) => ({
+  conversation: {
+    stage: withOutputs(conversation.stage, (output) =>
+      output.message.type === 'history-entry'
+        ? { to: output.to, message: { ...output.message, results: output.message.results.slice(1) } }
+        : output,
+    ),
+  },
+}))
+
+/** As the protocol forbids: a cancel that comes before its round is not remembered, and the round runs afterwards. */
+export const forgetsCancel = withStages('an early cancel is forgotten', ({ executor }) => {
+  const { stage } = executor
+  return {
+    executor: {
+      ...executor,
+      stage: {
+        ...stage,
+        react: (state, record) => (state === undefined && record.message.type === 'cancel' ? closed : stage.react(state, record)),
+      } satisfies typeof stage,
+    },
+  }
+})

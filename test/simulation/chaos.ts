@@ -1,0 +1,52 @@
+// Telling moments: the code of the simulated bus and of the world says "something could go wrong here", and the dice may kill or stop the process.
+// Moments around observations (claims, outcomes, attempts) tell more than others: derived records are repeated by whoever comes next.
+
+import type { Milliseconds } from '../../shared/clock.ts'
+import type { Faults } from './faults.ts'
+import type { Machine } from './machine.ts'
+import type { Random } from './random.ts'
+
+export type Chaos = {
+  /** Undefined: nothing happened, go on. A promise: wait for it; a dead process waits for ever. */
+  moment(machine: Machine, isTelling?: boolean): Promise<void> | undefined
+  /** As `moment`, where nobody can wait: the process is dead or paused afterwards. */
+  strike(machine: Machine, isTelling?: boolean): void
+}
+
+export type ChaosOptions = {
+  random: Random
+  faults: Faults
+  died(machine: Machine): void
+  pausedFor(machine: Machine, durationMs: Milliseconds): void
+}
+
+export function createChaos({ random, faults, died, pausedFor }: ChaosOptions): Chaos {
+  const chaos: Chaos = {
+    strike(machine, isTelling = false) {
+      const weight = isTelling ? 4 : 0.5
+      if (!machine.alive || machine.paused) return
+      if (faults.strikes('crash', weight)) {
+        machine.kill()
+        died(machine)
+        return
+      }
+      const isAsleep = faults.strikes('suspend', weight)
+      if (!isAsleep && !faults.strikes('pause', weight)) return
+      const durationMs = random.weighted([
+        [1, random.between(10, 2000)],
+        [2, random.between(2000, 30_000)],
+        [2, random.between(30_000, 300_000)],
+      ])
+      machine.pause(durationMs, isAsleep)
+      pausedFor(machine, durationMs)
+    },
+    moment(machine, isTelling) {
+      chaos.strike(machine, isTelling)
+      if (machine.alive && !machine.paused) return undefined
+      return new Promise((resolve) => {
+        machine.after(0, resolve)
+      })
+    },
+  }
+  return chaos
+}

@@ -1,0 +1,26 @@
+// R8: what is no record goes to dead-letters with its origin, once; and nothing else does, because no reducer of ours should throw.
+
+import type { Checker, Complaint } from '../evidence.ts'
+
+export const deadLetters: Checker = {
+  name: 'dead-letters',
+  check(evidence) {
+    const complaints: Complaint[] = []
+    const letters = new Map<string, Set<string>>()
+    const why = new Map<string, string>()
+    for (const { record, message } of evidence.all('dead-letters', 'dead-letter')) {
+      const origin = `${message.topic}/${message.partition}/${message.offset}`
+      const ids = letters.get(origin) ?? new Set()
+      letters.set(origin, ids)
+      ids.add(record.id ?? '')
+      why.set(origin, `${message.stage}: ${message.reason}`)
+    }
+    const garbage = new Set(evidence.ledger.garbage.map(({ topic, partition, offset }) => `${topic}/${partition}/${offset}`))
+    for (const origin of garbage)
+      if (letters.get(origin)?.size !== 1)
+        complaints.push({ what: `the rubbish at ${origin} has ${letters.get(origin)?.size ?? 0} dead letters` })
+    for (const [origin, reason] of why)
+      if (!garbage.has(origin)) complaints.push({ what: `the record at ${origin} went to dead-letters: ${reason}` })
+    return complaints
+  },
+}

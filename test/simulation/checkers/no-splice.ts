@@ -1,0 +1,45 @@
+// What the conversation was told is what the model streamed in one attempt: text and argument bytes, nothing of another attempt in between.
+
+import type { Checker, Complaint } from '../evidence.ts'
+import type { ModelStream } from '../world/ledger.ts'
+
+type Said = { text: string; calls: { id: string | null; name: string | null; raw: string }[] }
+
+export const noSplice: Checker = {
+  name: 'no-splice',
+  check(evidence) {
+    const complaints: Complaint[] = []
+    const streams = Map.groupBy(evidence.ledger.streams, ({ conversation, turn, round }) => JSON.stringify([conversation, turn, round]))
+    const said = new Map(
+      [...streams].map(([round, list]) => [
+        round,
+        new Set(list.filter(({ finished }) => finished).map((stream) => JSON.stringify(saidIn(stream)))),
+      ]),
+    )
+    for (const { message } of evidence.all('conversation-events', 'round-outcome')) {
+      const { conversation, turn, round, response, failure } = message
+      if (failure !== null) continue
+      const told: Said = { text: response.text, calls: response.calls.map(({ id, name, raw }) => ({ id, name, raw })) }
+      const name = JSON.stringify([conversation, turn, round])
+      if (!said.get(name)?.has(JSON.stringify(told)))
+        complaints.push({
+          what: `the response of ${name} is none of the ${said.get(name)?.size ?? 0} that the model gave: ${JSON.stringify(told)}; it gave ${[...(said.get(name) ?? [])]}`,
+          conversation,
+        })
+    }
+    return complaints
+  },
+}
+
+/** An independent fold: the argument text is the deltas if there is any, else what came with the start. */
+function saidIn({ events }: ModelStream): Said {
+  const calls = new Map<number, { id: string | null; name: string | null; start: string; deltas: string }>()
+  let text = ''
+  for (const event of events) {
+    if (event.kind === 'text') text += event.text
+    if (event.kind === 'call_start') calls.set(event.index, { id: event.id, name: event.name, start: event.text, deltas: '' })
+    const call = calls.get(event.index)
+    if (event.kind === 'call_arguments' && call !== undefined) call.deltas += event.text
+  }
+  return { text, calls: [...calls.values()].map(({ id, name, start, deltas }) => ({ id, name, raw: deltas === '' ? start : deltas })) }
+}

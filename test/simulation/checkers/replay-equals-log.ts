@@ -1,0 +1,93 @@
+// R1 and R3 as a whole: folding each inbox once, from its begin, without any fault, gives exactly the derived records that the topics hold, byte for
+// byte: none is missing, none was added. And of each stage one commit is tried: folding from it writes from there on what the whole fold writes.
+// (The units need not be the same: a cancel that closed a round is, for a fold that begins behind the round, one that came before it.)
+// The one checker that runs the runtime's fold and the stages: it asks whether what happened under faults is what happens without.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
+import type { Message } from '../../../shared/messages.ts'
+import { createFold } from '../../../shared/runtime/fold.ts'
+import type { Position } from '../../../shared/runtime/position.ts'
+import type { Stage } from '../../../shared/stage.ts'
+import type { StageName, TopicName } from '../../../shared/topology.ts'
+import { stages, topics } from '../../../shared/topology.ts'
+import type { Checker, Complaint, Evidence } from '../evidence.ts'
+
+type AnyStage = Stage<unknown, Message, unknown>
+
+export function replayEqualsLog(real: Record<StageName, { stage: unknown }>): Checker {
+  return {
+    name: 'replay-equals-log',
+    async check(evidence) {
+      const complaints: Complaint[] = []
+      const expected = new Map<string, RecordToAppend>()
+      for (const name of Object.keys(stages) as StageName[])
+        for (let partition = 0; partition < evidence.partitions; partition++)
+          complaints.push(...(await replay(evidence, real[name].stage as AnyStage, partition, expected)))
+      return [...compare(evidence, expected), ...complaints]
+    },
+  }
+}
+
+async function replay(evidence: Evidence, stage: AnyStage, partition: number, expected: Map<string, RecordToAppend>): Promise<Complaint[]> {
+  const { topicPrefix } = evidence
+  const inbox = evidence.of(stages[stage.name].inbox, partition).map(({ record }) => record)
+  const options = { stage, partition, topicPrefix, readBack: readBackOf(inbox) }
+  const commits = evidence.commits.filter((commit) => commit.group === topicPrefix + stage.name && commit.partition === partition)
+  const tried = commits[Math.floor(commits.length / 2)]
+  const whole = createFold({ ...options, marks: {} })
+  const behind: RecordToAppend[] = []
+  for (const record of inbox) {
+    const { records } = await whole.take(record)
+    for (const written of records) expected.set(written.id ?? '', written)
+    if (tried !== undefined && record.offset >= tried.offset) behind.push(...records)
+  }
+  if (tried === undefined) return []
+  const { from, marks } = JSON.parse(tried.metadata) as Position
+  const again = createFold({ ...options, marks })
+  const behindAgain: RecordToAppend[] = []
+  for (const record of inbox.slice(from)) {
+    const { records } = await again.take(record)
+    if (record.offset >= tried.offset) behindAgain.push(...records)
+  }
+  if (isDeepStrictEqual(behind, behindAgain)) return []
+  return [
+    {
+      what: `${stage.name}/${partition}: the commit at ${tried.offset} says to fold from ${from}, and that writes other records behind it than the whole fold`,
+    },
+  ]
+}
+
+function readBackOf(inbox: StoredRecord[]) {
+  return async function* (from: Offset, to: Offset): AsyncGenerator<StoredRecord[]> {
+    yield inbox.slice(from, to)
+  }
+}
+
+function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Complaint[] {
+  const complaints: Complaint[] = []
+  const missing = new Set(expected.keys())
+  for (const topic of Object.keys(topics) as TopicName[])
+    for (let partition = 0; partition < evidence.partitions; partition++)
+      for (const { record, message } of evidence.of(topic, partition)) {
+        if (record.id === undefined || record.id === '' || message === undefined) continue
+        const conversation = 'conversation' in message ? message.conversation : undefined
+        const want = expected.get(record.id)
+        missing.delete(record.id)
+        const place = `${record.id} (${message.type}) in ${topic}/${partition} at ${record.offset}`
+        if (want === undefined) complaints.push({ what: `${place} is none that a replay writes`, conversation })
+        else if (
+          want.topic !== record.topic ||
+          want.partition !== partition ||
+          want.key !== record.key ||
+          !isSame(want.value, record.value)
+        )
+          complaints.push({ what: `${place} differs from what a replay writes`, conversation })
+      }
+  for (const id of missing) complaints.push({ what: `${id} to ${expected.get(id)?.topic} was never written` })
+  return complaints
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0
+}

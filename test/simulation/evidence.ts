@@ -1,0 +1,64 @@
+// What the checkers may look at: the bytes of the topics, decoded once, all commits that were ever taken, and the world's ledger.
+
+import type { StoredRecord } from '../../shared/bus/port.ts'
+import { decode } from '../../shared/codec.ts'
+import type { Message, MessageOf, MessageType } from '../../shared/messages.ts'
+import type { TopicName } from '../../shared/topology.ts'
+import { topics } from '../../shared/topology.ts'
+import type { Broker, CommitMade } from './broker.ts'
+import type { Ledger } from './world/ledger.ts'
+
+/** `message`: undefined when the bytes are none. */
+export type Found = { record: StoredRecord; message: Message | undefined }
+
+export type Evidence = {
+  readonly topicPrefix: string
+  readonly partitions: number
+  /** Records of one partition of a topic, in order. */
+  of(topic: TopicName, partition: number): Found[]
+  /** All records of one type in a topic, repeats included. */
+  all<T extends MessageType>(topic: TopicName, type: T): { record: StoredRecord; message: MessageOf<T> }[]
+  readonly commits: readonly CommitMade[]
+  readonly ledger: Ledger
+}
+
+export type Checker = {
+  name: string
+  /** What is wrong, worst first; empty: nothing. */
+  check(evidence: Evidence): Complaint[] | Promise<Complaint[]>
+}
+
+export type Complaint = { what: string; conversation?: string | undefined }
+
+export function collectEvidence(given: { broker: Broker; ledger: Ledger; topicPrefix: string; partitions: number }): Evidence {
+  const { broker, ledger, topicPrefix, partitions } = given
+  const found = new Map<string, Found[][]>()
+  for (const topic of Object.keys(topics))
+    found.set(
+      topic,
+      Array.from({ length: partitions }, (_, partition) =>
+        broker.records(topicPrefix + topic, partition).map((record) => ({ record, message: decoded(record) })),
+      ),
+    )
+  return {
+    topicPrefix,
+    partitions,
+    of: (topic, partition) => found.get(topic)?.[partition] ?? [],
+    all: (topic, type) => (found.get(topic) ?? []).flat().filter(isOf(type)),
+    commits: broker.commits,
+    ledger,
+  }
+}
+
+function isOf<T extends MessageType>(type: T) {
+  return (found: Found): found is { record: StoredRecord; message: MessageOf<T> } => found.message?.type === type
+}
+
+function decoded({ value }: StoredRecord): Message | undefined {
+  if (value === null) return undefined
+  try {
+    return decode(value)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,100 @@
+// Virtual time: everything that happens is an event with a time, taken in the order of time, ties by the dice. Between two events all
+// microtasks run out, so what the code under test does at once is done before the world moves on.
+
+import type { Milliseconds } from '../../shared/clock.ts'
+import type { Random } from './random.ts'
+
+export type Scheduler = {
+  now(): Milliseconds
+  /** Returns how to cancel it. */
+  at(time: Milliseconds, run: () => void): () => void
+  /** Takes events until none is left or `eventsMax` were taken, `done` answers true, or the next one lies behind `until`; time is then `until` at most. */
+  run(until: Milliseconds, done?: () => boolean): Promise<void>
+  /** Events taken so far. */
+  readonly events: number
+}
+
+type Event = { time: Milliseconds; tie: number; run: (() => void) | undefined }
+
+export function createScheduler(options: {
+  random: Random
+  start: Milliseconds
+  threw: (error: unknown) => void
+  eventsMax: number
+}): Scheduler {
+  const { random, threw, eventsMax } = options
+  const heap: Event[] = []
+  let now = options.start
+  let events = 0
+
+  return {
+    now: () => now,
+    at(time, run) {
+      const event: Event = { time: Math.max(Math.ceil(time), now), tie: random.unit(), run }
+      push(heap, event)
+      return () => {
+        event.run = undefined
+      }
+    },
+    async run(until, done) {
+      for (;;) {
+        if (events >= eventsMax || done?.()) return
+        const next = heap[0]
+        if (next === undefined || next.time > until) {
+          now = Math.max(now, until)
+          return
+        }
+        pop(heap)
+        if (next.run === undefined) continue
+        now = next.time
+        events++
+        try {
+          next.run()
+        } catch (error) {
+          threw(error)
+        }
+        await quiet()
+      }
+    },
+    get events() {
+      return events
+    },
+  }
+}
+
+/** Resolves when no microtask is left. */
+function quiet(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.time < b.time || (a.time === b.time && a.tie < b.tie)
+}
+
+function push(heap: Event[], event: Event): void {
+  let i = heap.length
+  heap.push(event)
+  while (i > 0) {
+    const parent = (i - 1) >> 1
+    const above = heap[parent] as Event
+    if (!isBefore(event, above)) break
+    heap[i] = above
+    i = parent
+  }
+  heap[i] = event
+}
+
+function pop(heap: Event[]): void {
+  const last = heap.pop() as Event
+  if (heap.length === 0) return
+  let i = 0
+  for (;;) {
+    let child = 2 * i + 1
+    if (child >= heap.length) break
+    if (child + 1 < heap.length && isBefore(heap[child + 1] as Event, heap[child] as Event)) child++
+    if (!isBefore(heap[child] as Event, last)) break
+    heap[i] = heap[child] as Event
+    i = child
+  }
+  heap[i] = last
+}

@@ -1,0 +1,176 @@
+// One simulation: a seed, a system, and what came of it. Everything that happens follows from the seed; nothing is real but the code under test.
+
+import type { Logger } from 'pino'
+import { pino } from 'pino'
+import { decode } from '../../shared/codec.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
+import { topicSpecs } from '../../shared/topology.ts'
+import { createBroker } from './broker.ts'
+import { deadLetters } from './checkers/dead-letters.ts'
+import { historyValid } from './checkers/history-valid.ts'
+import { noLateStart } from './checkers/no-late-start.ts'
+import { noSplice } from './checkers/no-splice.ts'
+import { oneContentPerId } from './checkers/one-content-per-id.ts'
+import { oneResultPerCall } from './checkers/one-result-per-call.ts'
+import { replayEqualsLog } from './checkers/replay-equals-log.ts'
+import { startsBounded } from './checkers/starts-bounded.ts'
+import { turnsEnd } from './checkers/turns-end.ts'
+import { unitsClose } from './checkers/units-close.ts'
+import { startCluster } from './cluster.ts'
+import { createCoordinator } from './coordinator.ts'
+import type { Checker, Complaint, Evidence } from './evidence.ts'
+import { collectEvidence } from './evidence.ts'
+import type { FaultKind, FaultRates } from './faults.ts'
+import { createFaults, rollRates } from './faults.ts'
+import { createMachine } from './machine.ts'
+import { createRandom } from './random.ts'
+import { createScheduler } from './scheduler.ts'
+import { createSender } from './sender.ts'
+import type { StorageKind } from './storage.ts'
+import { openStorage } from './storage.ts'
+import type { System } from './system.ts'
+import { rollAgents } from './world/agents.ts'
+import { createLedger } from './world/ledger.ts'
+import type { World } from './world/provider.ts'
+import { connectTo } from './world/provider.ts'
+import { toolsOf } from './world/tools.ts'
+import { startUsers } from './world/users.ts'
+
+const checkers: Checker[] = [
+  startsBounded,
+  noLateStart,
+  oneResultPerCall,
+  noSplice,
+  oneContentPerId,
+  turnsEnd,
+  historyValid,
+  deadLetters,
+  unitsClose,
+]
+
+/** What the seed rolled, printed before anything runs. */
+export type Rolled = {
+  seed: number
+  partitions: number
+  /** How many processes run at a time. */
+  places: number
+  /** How long users send and faults strike, in virtual time. */
+  durationMs: number
+  /** The probability that a message is cancelled. */
+  impatience: number
+  storage: StorageKind
+  rates: FaultRates
+}
+
+export type Violation = Complaint & { checker: string }
+
+export type Simulated = {
+  rolled: Rolled
+  violations: Violation[]
+  evidence: Evidence
+  faults: ReadonlyMap<FaultKind, number>
+  /** Events taken, and virtual milliseconds that passed. */
+  events: number
+  passedMs: number
+}
+
+const topicPrefix = 'weir.'
+const minute = 60_000
+/** The longest that turns may take to end once no fault strikes any more: some in a queue, each with its wall time and a wait for its tools. */
+const settleMs = 120 * minute
+/** Long enough for a conversation to become idle (limits.conversationIdleMs) and for the last delayed copy. */
+const idleMs = 30 * minute
+
+/** Twice what the busiest seeds need: more is a system that keeps itself busy for ever. */
+const eventsMax = 20_000
+
+/** One for all: each pino keeps a stream to standard output until the process ends. */
+const silentLog = pino({ level: 'silent' })
+
+export function roll(seed: number): Rolled {
+  const random = createRandom(`${seed}`).fork('roll')
+  return {
+    seed,
+    partitions: random.between(1, 3),
+    places: random.between(1, 3),
+    durationMs: random.between(20, 180) * 1000,
+    impatience: random.pick([0, 0.2, 0.2, 0.8]),
+    storage: seed % 20 === 0 ? 'embedded' : 'arrays',
+    rates: rollRates(random),
+  }
+}
+
+export async function simulate(system: System, rolled: Rolled, log: Logger = silentLog): Promise<Simulated> {
+  const { seed, partitions, places, durationMs, impatience, storage, rates } = rolled
+  const random = createRandom(`${seed}`)
+  const stops: Complaint[] = []
+  const stopped = (error: unknown) => stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  const start = 1_800_000_000_000
+  const scheduler = createScheduler({ random: random.fork('scheduler'), start, threw: stopped, eventsMax })
+  const broker = createBroker(openStorage({ kind: storage, now: scheduler.now, topics: topicSpecs(topicPrefix, partitions) }))
+  const faults = createFaults(random.fork('faults'), rates)
+  const coordinator = createCoordinator({ random: random.fork('coordinator') })
+  const ledger = createLedger()
+  const agents = rollAgents(random.fork('agents'))
+  const world: World = { ledger, random: random.fork('world'), sleeping: new Set(), over: false }
+  if (random.fork('limits').chance(0.3))
+    broker.land([
+      toRecord({
+        topic: `${topicPrefix}policies`,
+        partition: 0,
+        message: { type: 'operator-limits', caps: { rounds: 4, calls: 6, wallMs: 300_000, tokens: null } },
+      }),
+    ])
+
+  const ended = new Set<string>()
+  broker.onLanded(({ topic, value }) => {
+    if (topic !== `${topicPrefix}activity` || value === null) return
+    const message = decode(value)
+    if (message.type === 'turn-finished') ended.add(message.messageId)
+  })
+
+  const cluster = startCluster({
+    system,
+    places,
+    broker,
+    coordinator,
+    scheduler,
+    faults,
+    random: random.fork('cluster'),
+    world,
+    agents,
+    topicPrefix,
+    log,
+    stopped,
+  })
+  const client = createMachine({ name: 'client', scheduler, random: random.fork('client'), skewMs: 0 })
+  const calmChaos = { moment: () => undefined, strike: () => {} }
+  const sender = createSender({ broker, scheduler, machine: client, faults, chaos: calmChaos, random: random.fork('client writes') })
+  startUsers({ ledger, random: random.fork('users'), scheduler, sender, broker, agents, topicPrefix, partitions, durationMs, impatience })
+
+  await scheduler.run(start + durationMs)
+  cluster.calm()
+  await scheduler.run(start + durationMs + settleMs, () => ledger.sent.every(({ messageId }) => ended.has(messageId)))
+  await scheduler.run(scheduler.now() + idleMs)
+  // A former owner's late commit is older and true (protocol.md), and stands until somebody reads from it: everybody once more, then.
+  cluster.restart()
+  await scheduler.run(scheduler.now() + 5 * minute)
+  cluster.close()
+  await scheduler.run(scheduler.now() + 5 * minute, () => cluster.running === 0)
+
+  const evidence = collectEvidence({ broker, ledger, topicPrefix, partitions })
+  const violations: Violation[] = stops.map((stop) => ({ ...stop, checker: 'nothing-stops' }))
+  if (scheduler.events >= eventsMax) violations.push({ checker: 'nothing-stops', what: `it does not come to rest: ${eventsMax} events` })
+  const entries = system.entries({
+    place: 'replay',
+    agents,
+    connect: () => connectTo(world, client),
+    run: toolsOf(world, client, calmChaos, scheduler),
+  })
+  for (const checker of [...checkers, replayEqualsLog(entries)])
+    for (const complaint of await checker.check(evidence)) violations.push({ ...complaint, checker: checker.name })
+  world.over = true
+  for (const wake of world.sleeping) wake()
+  broker.log.close()
+  return { rolled, violations, evidence, faults: faults.counts, events: scheduler.events, passedMs: scheduler.now() - start }
+}

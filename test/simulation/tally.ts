@@ -1,0 +1,42 @@
+// What a run of seeds was made of, so that one sees whether it tried anything at all.
+
+import type { Simulated } from './simulation.ts'
+
+export type Tally = { seeds: number; events: number; virtualHours: number; counts: Map<string, number> }
+
+export function emptyTally(): Tally {
+  return { seeds: 0, events: 0, virtualHours: 0, counts: new Map() }
+}
+
+export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tally {
+  const counts = new Map<string, number>([...faults].map(([kind, count]) => [`fault ${kind}`, count]))
+  const add = (name: string, count = 1) => counts.set(name, (counts.get(name) ?? 0) + count)
+  const ids = new Set<string>()
+  for (const { record, message } of evidence.all('activity', 'turn-finished')) {
+    if (ids.has(record.id ?? '')) continue
+    ids.add(record.id ?? '')
+    add(`turn ${message.outcome}`)
+  }
+  for (const { record, message } of evidence.all('conversation-events', 'round-outcome')) {
+    if (ids.has(record.id ?? '')) continue
+    ids.add(record.id ?? '')
+    add(message.failure === null ? 'round answered' : 'round failed')
+    if (message.intervention !== null) add(`intervention ${message.intervention.rung}`)
+    for (const { status } of message.results) add(`result ${status}`)
+  }
+  add('model streams', evidence.ledger.streams.length)
+  add('tool starts', evidence.ledger.starts.length)
+  return { seeds: 1, events, virtualHours: passedMs / 3_600_000, counts }
+}
+
+export function addTally(sum: Tally, one: Tally): void {
+  sum.seeds += one.seeds
+  sum.events += one.events
+  sum.virtualHours += one.virtualHours
+  for (const [name, count] of one.counts) sum.counts.set(name, (sum.counts.get(name) ?? 0) + count)
+}
+
+export function printTally({ seeds, events, virtualHours, counts }: Tally): string {
+  const lines = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, count]) => `  ${name.padEnd(32)}${count}`)
+  return [`${seeds} seeds, ${events} events, ${virtualHours.toFixed(1)} virtual hours`, ...lines].join('\n')
+}

@@ -1,0 +1,57 @@
+// The agents of a simulation: their tools and settings, rolled by the seed.
+
+import type { Agent, Agents, Tool } from '../../../shared/agents.ts'
+import { policyOf } from '../../../shared/agents.ts'
+import type { Random } from '../random.ts'
+
+const second = 1000
+
+export const toolNames = ['read', 'send', 'look', 'status'] as const
+
+export function rollAgents(random: Random): Agents {
+  return new Map(['anna', 'bert'].map((name) => [name, rollAgent(random.fork(name), name)]))
+}
+
+function rollAgent(random: Random, name: string): Agent {
+  const policy = policyOf({
+    caps: {
+      rounds: random.between(2, 10),
+      calls: random.between(2, 20),
+      wallMs: random.between(30, 600) * second,
+      tokens: random.chance(0.2) ? 2000 : null,
+    },
+    loop: {
+      identicalFailures: random.between(2, 3),
+      identicalSuccesses: random.between(2, 5),
+      cycleLaps: 3,
+      schemaFailures: 3,
+      schemaFailureEndsTurn: random.chance(0.3),
+    },
+    empty: { beforeTools: 2, afterTools: 3, perTurn: 10 },
+    startWithinMs: random.pick([1, 1, 3, 10]) * second,
+    graceMs: random.pick([1, 1, 5]) * second,
+    toolTries: random.between(1, 3),
+  })
+  return {
+    name,
+    system: 'You are simulated.',
+    model: { provider: 'anthropic', name: 'simulated', apiKey: 'none', maxOutputTokens: 1000 },
+    tools: toolNames.map((tool) => rollTool(random, tool)),
+    settings: { fallback: 'I could not do it.', attempts: random.between(1, 3), stallMs: random.between(5, 60) * second, policy },
+  }
+}
+
+function rollTool(random: Random, name: (typeof toolNames)[number]): Tool {
+  const withPath = { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] }
+  return {
+    declaration: {
+      name,
+      description: `${name} something`,
+      schema: JSON.stringify(name === 'status' ? { type: 'object', properties: {} } : withPath),
+      idempotent: name !== 'send',
+      timeoutMs: random.pick([1, 2, 5, 30]) * second,
+      poll: name === 'status' && random.chance(0.5),
+    },
+    run: { kind: 'command', argv: [name] },
+  }
+}

@@ -1,0 +1,107 @@
+// Users: they send messages, some twice with the same id, some while a turn is open; they cancel; and somebody writes rubbish into the inboxes.
+
+import type { Agent, Agents } from '../../../shared/agents.ts'
+import { partitionOf } from '../../../shared/bus/partition.ts'
+import type { Milliseconds } from '../../../shared/clock.ts'
+import { encode } from '../../../shared/codec.ts'
+import type { Message } from '../../../shared/messages.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import { stages } from '../../../shared/topology.ts'
+import type { Broker } from '../broker.ts'
+import type { Random } from '../random.ts'
+import type { Scheduler } from '../scheduler.ts'
+import type { Sender } from '../sender.ts'
+import type { Ledger } from './ledger.ts'
+
+export type UsersOptions = {
+  ledger: Ledger
+  random: Random
+  scheduler: Scheduler
+  sender: Sender
+  broker: Broker
+  agents: Agents
+  topicPrefix: string
+  partitions: number
+  /** How long they go on. */
+  durationMs: Milliseconds
+  /** The probability that a message is cancelled. */
+  impatience: number
+}
+
+export function startUsers({
+  ledger,
+  random,
+  scheduler,
+  sender,
+  broker,
+  agents,
+  topicPrefix,
+  partitions,
+  durationMs,
+  impatience,
+}: UsersOptions): void {
+  const start = scheduler.now()
+  const [anybody] = [...agents.values()] as [Agent]
+  const withoutFallback: Agent = { ...anybody, settings: { ...anybody.settings, fallback: ' ' } }
+  const conversations = random.between(1, 4)
+  for (let c = 0; c < conversations; c++) {
+    const messages = random.between(1, 4)
+    let time = start + random.below(durationMs / 2)
+    for (let m = 0; m < messages; m++) {
+      const conversation = `c${c}`
+      const messageId = `c${c}m${m}`
+      const refusable = random.chance(0.05)
+      const agent = refusable ? withoutFallback : random.pick([...agents.values()])
+      const sendAt = time
+      scheduler.at(sendAt, () => say(conversation, messageId, agent))
+      if (random.chance(0.2)) scheduler.at(sendAt + random.between(1, 60_000), () => say(conversation, messageId, agent))
+      if (random.chance(impatience))
+        scheduler.at(sendAt + random.below(random.pick([1000, 5000, 30_000])), () =>
+          write({ type: 'cancel-requested', conversation, messageId }),
+        )
+      time = Math.min(start + durationMs, time + (random.chance(0.5) ? random.between(0, 2000) : random.between(2000, 60_000)))
+    }
+  }
+  for (let i = random.below(3); i > 0; i--) scheduler.at(start + random.below(durationMs), litter)
+
+  function say(conversation: string, messageId: string, agent: Agent): void {
+    if (!ledger.sent.some((sent) => sent.messageId === messageId))
+      ledger.sent.push({ conversation, messageId, refusable: agent === withoutFallback, time: scheduler.now() })
+    const declarations = agent.tools.map((tool) => tool.declaration)
+    write({
+      type: 'user-message',
+      conversation,
+      messageId,
+      text: `do ${messageId}`,
+      agent: agent.name,
+      settings: agent.settings,
+      declarations,
+    })
+  }
+
+  /** A client repeats what it is not sure of; that is what message ids are for. */
+  function write(message: Extract<Message, { type: 'user-message' | 'cancel-requested' }>): void {
+    const record = toRecord({
+      topic: `${topicPrefix}conversation-events`,
+      partition: partitionOf(message.conversation, partitions),
+      message,
+    })
+    sender.send([record]).catch(() => scheduler.at(scheduler.now() + 1000, () => write(message)))
+  }
+
+  function litter(): void {
+    const topic = topicPrefix + random.pick(Object.values(stages)).inbox
+    const partition = random.below(partitions)
+    const value = random.pick([
+      Buffer.from('not a record'),
+      Buffer.from([0, 0, 0, 0, 1, 255, 255]),
+      Buffer.from([0, 0, 0, 99, 99, 1]),
+      foreign,
+    ])
+    const [appended] = broker.land([{ topic, partition, key: random.pick(['c0', 'somebody']), value }])
+    if (appended !== undefined) ledger.garbage.push({ topic, partition, offset: appended.offset })
+  }
+}
+
+/** A whole record that belongs into no inbox at all. */
+const foreign = encode({ type: 'operator-limits', caps: { rounds: 1, calls: 1, wallMs: 1, tokens: null } })

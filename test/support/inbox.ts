@@ -1,0 +1,86 @@
+// A client that is not ours: it may write anything into an inbox, in any form, and it watches the activity of a conversation.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Activity } from '../../services/edge/edge.ts'
+import type { Agent } from '../../shared/agents.ts'
+import { partitionOf } from '../../shared/bus/partition.ts'
+import type { Appended } from '../../shared/bus/port.ts'
+import { decode } from '../../shared/codec.ts'
+import type { Message, TurnFinished, UserMessage } from '../../shared/messages.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
+import type { TopicName } from '../../shared/topology.ts'
+import { keyOf } from '../../shared/topology.ts'
+import type { Pipeline } from './pipeline.ts'
+
+/** A message as the edge would write it, but for what a test is about. */
+export function userMessage(agent: Agent, fields: Partial<UserMessage>): UserMessage {
+  return {
+    type: 'user-message',
+    conversation: 'c',
+    messageId: fields.text ?? 'm',
+    text: 'hello',
+    agent: agent.name,
+    settings: agent.settings,
+    declarations: agent.tools.map((tool) => tool.declaration),
+    ...fields,
+  }
+}
+
+/** Writes messages into an inbox, all of them at once, each to the partition of its conversation. */
+export function put(
+  { wiring: { bus, topicPrefix, partitions } }: Pipeline,
+  messages: Message[],
+  topic: TopicName = 'conversation-events',
+): Promise<Appended[]> {
+  return bus.append(
+    messages.map((message) => toRecord({ topic: topicPrefix + topic, partition: partitionOf(keyOf(message), partitions), message })),
+  )
+}
+
+/** Writes bytes that are perhaps no message at all. `id`: as if a reducer had written them. */
+export function putBytes(
+  { wiring: { bus, topicPrefix } }: Pipeline,
+  topic: TopicName,
+  value: Uint8Array,
+  { key = 'c', id }: { key?: string; id?: string } = {},
+): Promise<Appended[]> {
+  return bus.append([{ topic: topicPrefix + topic, partition: 0, key, value, id }])
+}
+
+/** All activity of a conversation so far, without repeats, as soon as `isEnough` says so. */
+export async function activityUntil(
+  { wiring: { bus, topicPrefix, partitions }, failed }: Pipeline,
+  conversation: string,
+  isEnough: (activity: Activity[]) => boolean,
+): Promise<Activity[]> {
+  const seen = new Map<string, Activity>()
+  const follow = async () => {
+    const range = { topic: `${topicPrefix}activity`, partition: partitionOf(conversation, partitions), from: 0 }
+    for await (const records of bus.follow({ ...range, signal: AbortSignal.timeout(20_000) })) {
+      for (const { key, id, partition, offset, value } of records)
+        if (key === conversation && value !== null) seen.set(id ?? `${partition}/${offset}`, decode(value) as Activity)
+      if (isEnough([...seen.values()])) return [...seen.values()]
+    }
+    throw new Error(`this did not come: ${isEnough}; activity so far: ${JSON.stringify([...seen.values()])}`)
+  }
+  return Promise.race([follow(), failed])
+}
+
+export function endsOf(activity: Activity[]): TurnFinished[] {
+  return activity.filter((one) => one.type === 'turn-finished')
+}
+
+/** The ends of these messages, in the order in which they came. */
+export async function endsOfMessages(pipeline: Pipeline, conversation: string, messageIds: string[]): Promise<TurnFinished[]> {
+  const wanted = (activity: Activity[]) => endsOf(activity).filter(({ messageId }) => messageIds.includes(messageId))
+  return wanted(await activityUntil(pipeline, conversation, (activity) => wanted(activity).length >= messageIds.length))
+}
+
+/** Resolves as soon as it is so; looks all the time. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = AbortSignal.timeout(20_000)
+  while (!(await isSo())) {
+    if (deadline.aborted) throw new Error(`this did not come true: ${isSo}`)
+    await sleep(5)
+  }
+}

@@ -1,0 +1,68 @@
+// What Anthropic's Messages API would refuse a request for, as far as its history goes (I5.4). Our fake server takes anything, so tests ask here.
+
+import type { ModelCall } from '../../services/cli/demo/anthropic-server.ts'
+import { limits } from '../../shared/limits.ts'
+
+type Block = { type: string; id?: string; tool_use_id?: string; name?: string; input?: unknown; text?: string; content?: unknown }
+
+/** The first thing that is wrong with it; undefined: nothing is. */
+export function requestFault({ messages }: ModelCall): string | undefined {
+  const ids = new Set<string>()
+  for (const [i, { role, content }] of messages.entries()) {
+    const where = `message ${i}`
+    if (role !== (i % 2 === 0 ? 'user' : 'assistant')) return `${where} is the ${role}'s`
+    if (!Array.isArray(content) || content.length === 0) return `${where} has no blocks`
+    const blocks = content as Block[]
+    const fault = blocks.map(blockFault).find((found) => found !== undefined)
+    if (fault !== undefined) return `${where}: ${fault}`
+    const used = idsOf(blocks, 'id')
+    const next = messages[i + 1]?.content as Block[] | undefined
+    if (JSON.stringify(used) !== JSON.stringify(idsOf(next ?? [], 'tool_use_id')))
+      return `${where}: its calls have the results of others next to them, or none`
+    for (const id of used) {
+      if (ids.has(id)) return `${where}: the id ${id} is used twice`
+      ids.add(id)
+    }
+  }
+  const [first] = messages
+  if (first === undefined || messages.at(-1)?.role !== 'user') return 'the user does not speak first and last'
+  const results = (first.content as Block[]).filter(({ type }) => type === 'tool_result')
+  if (results.length > 0) return 'it begins with the result of a call'
+  return valueFault(messages, 0)
+}
+
+/** Depth: of a message, its blocks, and the arguments in one of them. */
+const depthMax = limits.argumentDepthMax + 8
+
+function valueFault(value: unknown, depth: number): string | undefined {
+  if (depth > depthMax) return `it is nested deeper than ${depthMax} levels`
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : 'it holds half a character'
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, member] of Object.entries(value)) {
+    const fault = valueFault(name, depth) ?? valueFault(member, depth + 1)
+    if (fault !== undefined) return fault
+  }
+  return undefined
+}
+
+function idsOf(blocks: Block[], key: 'id' | 'tool_use_id'): string[] {
+  const type = key === 'id' ? 'tool_use' : 'tool_result'
+  return blocks.filter((block) => block.type === type).map((block) => block[key] ?? '')
+}
+
+function blockFault({ type, id, name, input, text }: Block): string | undefined {
+  switch (type) {
+    case 'text':
+      return text?.trim() ? undefined : 'a text is blank'
+    case 'tool_use':
+      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(id ?? '')) return `the id ${id} has a foreign form`
+      if (!/^[a-zA-Z0-9_-]{1,128}$/.test(name ?? '')) return `the name ${name} has a foreign form`
+      return typeof input === 'object' && input !== null && !Array.isArray(input) ? undefined : 'an input is no object'
+    case 'tool_result':
+    case 'thinking':
+    case 'redacted_thinking':
+      return undefined
+    default:
+      return `there is a block ${type}`
+  }
+}
