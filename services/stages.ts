@@ -11,9 +11,9 @@ import { topicSpecs } from '../shared/topology.ts'
 import { logCalls } from './accumulator/log-calls.ts'
 import { accumulator } from './accumulator/reducer.ts'
 import { conversation } from './conversation/reducer.ts'
-import { startCommand } from './executor/command.ts'
 import { startExecutor } from './executor/performer.ts'
 import { executor } from './executor/reducer.ts'
+import { toolStarter } from './executor/start-tool.ts'
 import type { StartTool } from './executor/tool.ts'
 import { startGateway } from './llm-gateway/performer.ts'
 import type { Provider } from './llm-gateway/provider.ts'
@@ -26,7 +26,7 @@ import { validator } from './validator/reducer.ts'
 /** Where the pipeline touches the world: how a model is asked and how a tool is started. */
 export type World = { connect: (agent: Agent) => Provider; run: StartTool }
 
-const realWorld: World = { connect, run: startCommand }
+const realWorld: World = { connect, run: toolStarter() }
 
 /** `world`: for benches and tests that measure or drive the pipeline without real models and processes. */
 export type StagesOptions = { bus: Bus; agents: Agents; topicPrefix: string; partitions: number; log: Logger; world?: World }

@@ -1,5 +1,5 @@
 // An agent: its model, its tools and its settings, as gateway and executor hold them. Commands, URLs and keys live here and never enter a
-// record; a record names a tool by the hash of its declaration, and who has no tool with that hash refuses (design: what a record may not say).
+// record; a record names a tool by the hash of its declaration, and who has no tool with that hash refuses.
 
 import { createHash } from 'node:crypto'
 import type { Milliseconds } from './clock.ts'
@@ -18,14 +18,49 @@ export type CommandTool = {
   outputBytesMax?: number
 }
 
-export type Tool = { declaration: Declaration; run: CommandTool }
+/** A URL to which the arguments are sent as JSON by POST; the body of the answer is the result. The declaration's timeout holds for all of it. */
+export type HttpTool = {
+  kind: 'http'
+  url: string
+  /** Further headers, with credentials in them: never logged. */
+  headers: Record<string, string>
+  /** Bytes of the answer that are kept; more is cut with a note. */
+  outputBytesMax?: number
+}
+
+/**
+ * A module whose default export is `async (arguments, { idempotencyKey, signal }) => string | object`. An object's JSON is the result, what it
+ * throws is the error, and `signal` aborts at the timeout and when the turn is cancelled.
+ */
+export type ModuleTool = {
+  kind: 'module'
+  /** Absolute path of a .ts, .mts, .js or .mjs file. */
+  file: string
+  /** Names of variables of the executor's environment that its process may see. Nothing else is passed but PATH. */
+  environment?: string[]
+  /** Bytes of its result that are kept; more is cut with a note. */
+  outputBytesMax?: number
+}
+
+/** Every kind of tool: what an agent file can name, and what an executor starts (services/executor/start-tool.ts). */
+export type ToolRun = CommandTool | HttpTool | ModuleTool
+
+export type Tool = {
+  declaration: Declaration
+  run: ToolRun
+  /** Calls of it that one executor process runs at once; default: as many as of all tools together. */
+  concurrency?: number
+}
+
+/** Every provider that an agent file can name and a gateway can ask (services/llm-gateway/providers.ts). */
+export type ProviderName = 'anthropic' | 'openai-chat'
 
 export type Model = {
-  provider: 'anthropic'
+  provider: ProviderName
   name: string
   /** Default: the provider's own. */
   baseUrl?: string
-  /** The key itself, resolved from the environment by whoever loaded the agent; never logged. */
+  /** The key itself, resolved from the environment by whoever loaded the agent; never logged. Empty: the server at baseUrl wants none. */
   apiKey: string
   maxOutputTokens: number
   temperature?: number
@@ -57,7 +92,7 @@ export function findTool(agents: Agents, agent: string, ref: ToolRef): Tool | un
 const second: Milliseconds = 1000
 const minute = 60 * second
 
-/** The policy that is in force where an agent says nothing (design: budgets; incidents I1, I3, I4, I5). */
+/** The policy that is in force where an agent says nothing. */
 export const defaultPolicy: Policy = policyOf({
   caps: { rounds: 25, calls: 100, wallMs: 30 * minute, tokens: null },
   loop: { identicalFailures: 3, identicalSuccesses: 5, cycleLaps: 3, schemaFailures: 3, schemaFailureEndsTurn: false },

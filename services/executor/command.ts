@@ -10,16 +10,16 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { CommandTool } from '../../shared/agents.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Cause, Exit } from './command-ending.ts'
-import { commandEnding, notStarted } from './command-ending.ts'
-import { keepBeginning, keepEnd } from './kept-output.ts'
+import type { Exit } from './command-ending.ts'
+import { commandEnding } from './command-ending.ts'
+import { keepBeginning, keepEnd, keptBytes } from './kept-output.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
+import type { Cause } from './tool-endings.ts'
+import { neverStarted, notStarted } from './tool-endings.ts'
+import { signalGroup, visibleEnvironment } from './tool-process.ts'
 
 const KiB = 1024
 
-/** Of the standard output, whatever the agent file says: with this the error output and all notes are still below the bound of a result. */
-const outputBytesMax = limits.resultBytesMax - 16 * KiB
 /** Of the error output, whose end tells most. */
 const errorBytesMax = 8 * KiB
 /** What is still in the pipes when the program has ended is read within this time. */
@@ -27,26 +27,25 @@ const drainMs: Milliseconds = 200
 /** A killed program is gone at once, unless it hangs in the kernel. */
 const killMs: Milliseconds = 2_000
 
-export const startCommand: StartTool = (run, call) => {
+export const startCommand: StartTool<CommandTool> = (run, call) => {
   try {
     const child = launch(run, call)
     return child.pid === undefined ? failedToStart(run, child) : follow(run, call, child, child.pid)
   } catch (error) {
-    return { started: Promise.resolve(false), ended: Promise.resolve(startFault(run, error)), stop: () => {} }
+    return neverStarted(startFault(run, error))
   }
 }
 
-function launch({ argv, cwd, environment = [] }: CommandTool, { idempotencyKey }: ToolCall): ChildProcessWithoutNullStreams {
+function launch({ argv, cwd, environment }: CommandTool, { idempotencyKey }: ToolCall): ChildProcessWithoutNullStreams {
   const [program, ...programArguments] = argv
-  const visible = ['PATH', ...environment].map((name) => [name, process.env[name]])
-  const env = Object.fromEntries([...visible, ['WEIR_IDEMPOTENCY_KEY', idempotencyKey]])
+  const env = { ...visibleEnvironment(environment), WEIR_IDEMPOTENCY_KEY: idempotencyKey }
   return spawn(program, programArguments, { cwd, env, stdio: 'pipe', detached: true })
 }
 
 function follow(run: CommandTool, call: ToolCall, child: ChildProcessWithoutNullStreams, pid: number): RunningTool {
   const { clock } = call
   const { promise: ended, resolve } = Promise.withResolvers<ToolEnding>()
-  const stdout = keepBeginning(child.stdout, Math.min(run.outputBytesMax ?? outputBytesMax, outputBytesMax))
+  const stdout = keepBeginning(child.stdout, keptBytes(run.outputBytesMax))
   const stderr = keepEnd(child.stderr, errorBytesMax)
   const timers: (() => void)[] = []
   let cause: Cause = { kind: 'itself' }
@@ -122,11 +121,4 @@ function startFault({ argv: [program], cwd }: CommandTool, error: unknown): Tool
     return notStarted({ code, what: 'its program must not be executed', fault })
   }
   return notStarted({ code, what: 'the system refused', fault: `cannot start ${program}: ${message}` })
-}
-
-/** Fails only when none of the group is left, which is what we want. */
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal)
-  } catch {}
 }

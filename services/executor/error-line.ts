@@ -1,8 +1,9 @@
 // The one line of a failed program's output that says what was wrong. It becomes the short reason of the result, by which a loop of failures is
 // known: so it must differ where the errors differ, which the first line of a stack trace does not.
 
+import { stripVTControlCharacters } from 'node:util'
 import { limits } from '../../shared/limits.ts'
-import { shortened } from '../../shared/text-cut.ts'
+import { onOneLine, shortened } from '../../shared/text-cut.ts'
 
 /** Frames, quoted sources and markers are indented; the rest are lines that interpreters print around every error. */
 const noise = [
@@ -17,8 +18,10 @@ const namesAnError = /^(uncaught )?([\w$]+\.)*\w*(error|exception|panic|fatal)\w
 
 /** The line that names an error, else the first that says anything; undefined when there is none. */
 export function errorLine(output: string): string | undefined {
-  const all = output.split(/\r?\n/).filter((line) => line.trim() !== '')
+  const all = stripVTControlCharacters(output)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
   const telling = all.filter((line) => !noise.some((pattern) => pattern.test(line)))
   const line = telling.find((candidate) => namesAnError.test(candidate)) ?? telling[0] ?? all[0]
-  return line === undefined ? undefined : shortened(line.trim(), limits.reasonBytesMax)
+  return line === undefined ? undefined : shortened(onOneLine(line), limits.reasonBytesMax)
 }

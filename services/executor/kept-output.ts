@@ -2,9 +2,18 @@
 // the memory.
 
 import type { Readable } from 'node:stream'
+import { limits } from '../../shared/limits.ts'
 
 /** `replaced`: some bytes were no UTF-8 and became U+FFFD. `bytes`: how many came, kept or not. */
 export type Output = { text: string; bytes: number; cut: boolean; replaced: boolean }
+
+/** What is left of a result's bound for an error output and all notes beside the output. */
+const besideBytes = 16 * 1024
+
+/** How many bytes of a tool's output are kept where its agent file wants `wanted`. */
+export function keptBytes(wanted = limits.resultBytesMax): number {
+  return Math.min(wanted, limits.resultBytesMax - besideBytes)
+}
 
 /** Keeps the first `bytesMax` bytes; returns how to look at what came so far. */
 export function keepBeginning(stream: Readable, bytesMax: number): () => Output {
@@ -25,8 +34,8 @@ export function keepBeginning(stream: Readable, bytesMax: number): () => Output 
   return () => ({ ...decode(kept.subarray(0, length), bytes > length), bytes, cut: bytes > length })
 }
 
-/** Keeps the last `bytesMax` bytes. */
-export function keepEnd(stream: Readable, bytesMax: number): () => Output {
+/** Keeps the last `bytesMax` bytes; returns how to look at them, and then perhaps to begin anew. */
+export function keepEnd(stream: Readable, bytesMax: number): (then?: 'forget') => Output {
   let kept = Buffer.alloc(0)
   let bytes = 0
   ignoreErrors(stream)
@@ -34,9 +43,11 @@ export function keepEnd(stream: Readable, bytesMax: number): () => Output {
     bytes += chunk.length
     kept = Buffer.concat([kept, chunk]).subarray(-bytesMax)
   })
-  return () => {
+  return (then) => {
     const cut = bytes > kept.length
-    return { ...decode(cut ? fromNextCharacter(kept) : kept, false), bytes, cut }
+    const output = { ...decode(cut ? fromNextCharacter(kept) : kept, false), bytes, cut }
+    if (then === 'forget') [kept, bytes] = [Buffer.alloc(0), 0]
+    return output
   }
 }
 
@@ -47,6 +58,7 @@ function ignoreErrors(stream: Readable): void {
 
 /** `cut`: the last character may be incomplete and is then left out. */
 function decode(bytes: Uint8Array, cut: boolean): { text: string; replaced: boolean } {
+  if (bytes.length === 0) return { text: '', replaced: false } // a decoder costs more than all else here
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut }), replaced: false }
   } catch {

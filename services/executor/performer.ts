@@ -20,7 +20,7 @@ import type { CallTry, ToolTask } from './reducer.ts'
 import type { Ending } from './results.ts'
 import { bounded, rejected } from './results.ts'
 import type { Slots } from './slots.ts'
-import { createSlots } from './slots.ts'
+import { createSlots, createToolSlots } from './slots.ts'
 import type { RunningTool, StartTool, ToolEnding } from './tool.ts'
 
 type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
@@ -40,21 +40,22 @@ type Jobs = Map<string, Job>
 
 type Instant = { wall: Milliseconds; monotonic: Milliseconds }
 
-type Parts = { agents: Agents; run: StartTool; slots: Slots }
+type Parts = { agents: Agents; run: StartTool; slotsOf: (agent: string, tool: string) => Slots }
 
 /**
  * `agents`: with the commands that only this process knows. `run`: starts tools. `slots`: places for running tools; one object serves all
- * partitions of a process.
+ * partitions of a process, and so do the places of a tool with a `concurrency`.
  */
 export function startExecutor({
   agents,
   run,
   slots = createSlots(limits.runningToolsMax),
-}: Omit<Parts, 'slots'> & Partial<Parts>): StartPerformer<ToolTask> {
-  return (context) => performerOf({ agents, run, slots }, context)
+}: Omit<Parts, 'slotsOf'> & { slots?: Slots }): StartPerformer<ToolTask> {
+  const slotsOf = createToolSlots(agents, slots)
+  return (context) => performerOf({ agents, run, slotsOf }, context)
 }
 
-function performerOf({ agents, run, slots }: Parts, context: PerformerContext): Performer<ToolTask> {
+function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext): Performer<ToolTask> {
   const { clock, log, owner } = context
   /** By unit, then by round, call and try. */
   const units = new Map<string, Jobs>()
@@ -101,7 +102,7 @@ function performerOf({ agents, run, slots }: Parts, context: PerformerContext): 
     let leaveLine = () => {}
     const job: Job = { phase: 'queued', leaveLine: () => leaveLine() }
     jobs.set(nameOf(task), job)
-    leaveLine = slots.wait(unit, (free) => {
+    leaveLine = slotsOf(task.agent, task.tool).wait(unit, (free) => {
       places.push({ jobs, job, task, free })
       if (!reconciling) sendClaims()
     })
@@ -201,6 +202,7 @@ function performerOf({ agents, run, slots }: Parts, context: PerformerContext): 
     if (jobs.get(nameOf(task)) === job) jobs.set(nameOf(task), { phase: 'over' })
     job.free()
     if (ending.fault !== undefined) log.error({ ...callTryOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
+    if (ending.printed !== undefined) log.debug({ ...callTryOf(task), printed: ending.printed }, 'what the tool wrote beside its result')
     await report(task, ending, durationMs)
   }
 

@@ -52,7 +52,7 @@ export type CallTry = { conversation: string; turn: number; round: number; ordin
 
 /** What a performer is asked for: to claim a try, or to run the one that `owner` has claimed, or to stop it when it is cancelled. */
 export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
-    | { kind: 'claim' }
+    | { kind: 'claim'; agent: string; tool: string }
     | {
         kind: 'run'
         owner: string
@@ -292,7 +292,7 @@ function timeoutOf(declaration: Declaration): Milliseconds {
 function taskOf({ conversation, turn }: Turn, { round, agent, policy, expiresAt }: Round, { call, phase }: OpenCall): ToolTask | undefined {
   if (phase.kind === 'done') return undefined
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
-  if (phase.kind === 'ready') return { kind: 'claim', ...callTry }
+  if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
   const { owner, cancelled, declaration } = phase
   return {
     kind: 'run',

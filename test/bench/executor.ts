@@ -1,14 +1,19 @@
-// How many records the executor folds in a second, for rounds of one call and of sixteen; and what the command tool adds to starting a process:
-// beside it a bare spawn of the same program with the same three pipes.
+// How many records the executor folds in a second, for rounds of one call and of sixteen; and what each kind of tool adds to the bare thing that
+// it is made of: a spawn of the same program with the same three pipes, a fetch from the same server, a message to a forked process and back. The
+// last two one after another on a connection and a process that are warm.
 //
-// Not measured: reading, decoding and writing the records, the two hops between claim and start, tools that do something, and a machine that is
-// busy with the tools themselves. The program is `true`, so the start is all there is.
+// Not measured: reading, decoding and writing the records, the two hops between claim and start, tools that do something, results of any size, TLS,
+// and a machine that is busy with the tools themselves (server and child share it with us here). The program is `true`, so the start is all there is.
 
-import { spawn } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { startCommand } from '../../services/executor/command.ts'
+import { httpTools } from '../../services/executor/http.ts'
+import { moduleTools } from '../../services/executor/module.ts'
 import type { Turn } from '../../services/executor/reducer.ts'
 import { executor } from '../../services/executor/reducer.ts'
+import type { RunningTool } from '../../services/executor/tool.ts'
 import { defaultPolicy } from '../../shared/agents.ts'
 import { systemClock } from '../../shared/clock.ts'
 import type { Call, Claim, Declaration, Outcome, RoundCleared, TurnEnded } from '../../shared/messages.ts'
@@ -17,15 +22,22 @@ import type { Row } from './row.ts'
 const laps = 30
 const recordsInLap = 30_000
 const starts = 150
+const warmCalls = 2_000
 
 /** All rows of the executor. */
 export async function benchExecutor(): Promise<Row[]> {
-  const { bare, ours } = await startTimes()
+  const { bare, ours } = await timesOf({ bare: startBare, ours: startOurs, count: starts })
+  const post = await postTimes()
+  const module = await moduleTimes()
   return [
     { name: 'a turn with one call: records', value: recordsPerSecond(1), unit: 'records/s' },
     { name: 'a turn with sixteen calls: records', value: recordsPerSecond(16), unit: 'records/s' },
     { name: 'command tool: start to result of `true`', value: ours, unit: 'ms', baseline: 'a bare spawn', ratio: ours / bare },
     { name: 'bare spawn: start to end of `true`', value: bare, unit: 'ms' },
+    { name: 'http tool: call to result', value: post.ours, unit: 'ms', baseline: 'a bare fetch', ratio: post.ours / post.bare },
+    { name: 'bare fetch: POST to the end of its answer', value: post.bare, unit: 'ms' },
+    { name: 'module tool: call to result', value: module.ours, unit: 'ms', baseline: 'a bare message', ratio: module.ours / module.bare },
+    { name: 'bare message to a forked process and back', value: module.bare, unit: 'ms' },
   ]
 }
 
@@ -80,22 +92,60 @@ async function startBare(): Promise<void> {
   await once(child, 'close')
 }
 
-async function startOurs(): Promise<void> {
-  const call = { arguments: '{}', idempotencyKey: 'key', timeoutMs: 10_000, graceMs: 1_000, clock: systemClock }
-  const { status, text } = await startCommand({ kind: 'command', argv: ['true'] }, call).ended
-  if (status !== 'ok') throw new Error(`the bench could not start \`true\`: ${text}`)
+const call = { arguments: '{"n":1}', idempotencyKey: 'key', timeoutMs: 10_000, graceMs: 1_000, clock: systemClock }
+
+function startOurs(): Promise<void> {
+  return good(startCommand({ kind: 'command', argv: ['true'] }, call))
 }
 
-/** Medians in milliseconds, after some starts to warm up. The two take turns, so that whatever else the machine does hits both alike. */
-async function startTimes(): Promise<{ bare: number; ours: number }> {
-  const [bare, ours]: [number[], number[]] = [[], []]
-  for (let i = 0; i < starts + 10; i += 1) {
-    const times = { bare: await msOf(startBare), ours: await msOf(startOurs) }
-    if (i < 10) continue
-    bare.push(times.bare)
-    ours.push(times.ours)
+async function good({ ended }: RunningTool): Promise<void> {
+  const { status, text } = await ended
+  if (status !== 'ok') throw new Error(`the bench could not run its tool: ${text}`)
+}
+
+const counterpart = fileURLToPath(new URL('executor-counterpart.ts', import.meta.url))
+
+async function postTimes(): Promise<Times> {
+  const server = fork(counterpart, ['serve'])
+  const [port] = await once(server, 'message')
+  const url = `http://127.0.0.1:${port}/`
+  const start = httpTools()
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'key' }
+  const bare = async () => {
+    const response = await fetch(url, { method: 'POST', body: call.arguments, headers })
+    if (!response.ok || (await response.text()) === '') throw new Error('the bench got no answer')
   }
-  return { bare: median(bare), ours: median(ours) }
+  const times = await timesOf({ bare, ours: () => good(start({ kind: 'http', url, headers: {} }, call)), count: warmCalls })
+  server.kill()
+  return times
+}
+
+async function moduleTimes(): Promise<Times> {
+  const child = fork(counterpart, ['echo'])
+  const { start, close } = moduleTools()
+  const bare = async () => {
+    child.send(call)
+    await once(child, 'message')
+  }
+  const times = await timesOf({ bare, ours: () => good(start({ kind: 'module', file: counterpart }, call)), count: warmCalls })
+  child.kill()
+  close()
+  return times
+}
+
+type Times = { bare: number; ours: number }
+
+/** Medians in milliseconds, after some to warm up. The two take turns, so that whatever else the machine does hits both alike. */
+async function timesOf({ bare, ours, count }: { bare: () => Promise<void>; ours: () => Promise<void>; count: number }): Promise<Times> {
+  const times: { bare: number[]; ours: number[] } = { bare: [], ours: [] }
+  const warmUp = Math.ceil(count / 15)
+  for (let i = 0; i < count + warmUp; i += 1) {
+    const [bareMs, oursMs] = [await msOf(bare), await msOf(ours)]
+    if (i < warmUp) continue
+    times.bare.push(bareMs)
+    times.ours.push(oursMs)
+  }
+  return { bare: median(times.bare), ours: median(times.ours) }
 }
 
 async function msOf(start: () => Promise<void>): Promise<number> {

@@ -16,6 +16,7 @@ describe('the line that says what was wrong', () => {
     ['progress 1\nprogress 2\nfatal: not a repository\n', 'fatal: not a repository'],
     ['java.lang.IllegalStateException: closed\n\tat A.b(A.java:1)\n', 'java.lang.IllegalStateException: closed'],
     ['    only indented\n', 'only indented'],
+    ['\u001b[2mnpm\u001b[0m warn old\n\u001b[1;31merror\u001b[0m: no \u0007 such\tfile\u0000\n', 'error: no such file'],
   ])('of %j is %j', (output, line) => expect(errorLine(output)).toBe(line))
 
   it('is none where nothing was said', () => {

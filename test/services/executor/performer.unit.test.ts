@@ -1,16 +1,25 @@
 import { describe, expect, it } from '@jest/globals'
 import { startExecutor } from '../../../services/executor/performer.ts'
 import { createSlots } from '../../../services/executor/slots.ts'
+import type { Agents, Tool } from '../../../shared/agents.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { Message, Outcome, RoundExecuted } from '../../../shared/messages.ts'
 import { agents, fakeTools, inbox, settled, testClock } from './performer-world.ts'
 import { callOf, cancel, claim, claimMs, mail, ok, outcome, place, policy, roundCleared, tick, turnEnded, unit } from './samples.ts'
 
-function world({ places = limits.runningToolsMax, startable = true }: { places?: number; startable?: boolean } = {}) {
+type Options = { places?: number; startable?: boolean; mailsMax?: number }
+
+/** `mailsMax`: the concurrency of the tool `mail`. */
+function world({ places = limits.runningToolsMax, startable = true, mailsMax }: Options = {}) {
   const clock = testClock()
   const tools = fakeTools({ startable })
   const slots = createSlots(places)
-  return { clock, tools, ...inbox(clock), start: startExecutor({ agents, run: tools.run, slots }) }
+  return { clock, tools, ...inbox(clock), start: startExecutor({ agents: withConcurrency(mailsMax), run: tools.run, slots }) }
+}
+
+function withConcurrency(mailsMax: number | undefined): Agents {
+  const limited = (tool: Tool) => (tool.declaration.name === mail.name ? { ...tool, concurrency: mailsMax } : tool)
+  return new Map([...agents].map(([name, agent]) => [name, { ...agent, tools: agent.tools.map(limited) }]))
 }
 
 const twoCalls = roundCleared({ calls: [callOf(0), callOf(1)] })
@@ -284,6 +293,18 @@ describe('a tool that cannot be started', () => {
     expect(JSON.stringify(owner.written)).not.toContain('secret')
   })
 
+  it('has what the tool wrote beside its result in the debug log, and nowhere else', async () => {
+    const { append, own, start, tools } = world()
+    const owner = own('a', start)
+    append(roundCleared())
+    await settled()
+    await tools.started[0]!.end({ printed: 'only for the log' })
+    expect(owner.lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 20, ...place, round: 1, ordinal: 0, printed: 'only for the log' },
+    ])
+    expect(JSON.stringify(owner.written)).not.toContain('only for the log')
+  })
+
   it('harms nobody else, even if starting it throws', async () => {
     const { append, own } = world()
     const owner = own(
@@ -401,6 +422,52 @@ describe('the places of a process', () => {
     append(roundCleared({ turn: 8 }))
     await settled()
     expect(tools.started).toHaveLength(2)
+  })
+})
+
+describe('a tool with a concurrency', () => {
+  const twoMailsAndALook = roundCleared({ calls: [callOf(0), callOf(1), callOf(2, { name: 'look' })] })
+
+  it('has so many of its calls claimed and run at once, and holds up no other tool', async () => {
+    const { append, own, start, tools } = world({ mailsMax: 1 })
+    const owner = own('a', start)
+    append(twoMailsAndALook)
+    await settled()
+    expect(typesOf(owner.written).filter((type) => type === 'claim')).toHaveLength(2)
+    expect(tools.started.map(({ call }) => call.arguments)).toEqual(['{"n":0}', '{"n":2}'])
+    await tools.started[1]!.end()
+    await settled()
+    expect(tools.started).toHaveLength(2)
+    await tools.started[0]!.end()
+    await settled()
+    expect(tools.started.map(({ call }) => call.arguments)).toEqual(['{"n":0}', '{"n":2}', '{"n":1}'])
+  })
+
+  it('has it over all partitions of a process', async () => {
+    const { append, own, start, tools, clock } = world({ mailsMax: 1 })
+    own('a', start)
+    const other = inbox(clock)
+    other.own('b', start)
+    append(roundCleared())
+    other.append(roundCleared({ turn: 8 }))
+    await settled()
+    expect(tools.started).toHaveLength(1)
+    await tools.started[0]!.end()
+    await settled()
+    expect(tools.started).toHaveLength(2)
+  })
+
+  it('takes its place back from a call that was cancelled while it waited for one of the process', async () => {
+    const { append, own, start, tools } = world({ places: 1, mailsMax: 1 })
+    own('a', start)
+    append(roundCleared({ calls: [callOf(0, { name: 'look' })] }))
+    append(roundCleared({ turn: 8 })) // holds the only place for mails, and waits
+    append(roundCleared({ turn: 9 }))
+    await settled()
+    append({ ...cancel, turn: 8 })
+    await tools.started[0]!.end()
+    await settled()
+    expect(tools.started.map(({ call }) => call.idempotencyKey)).toEqual(['["c",7,1,0]', '["c",9,1,0]'])
   })
 })
 

@@ -48,7 +48,7 @@ describe('a round', () => {
 
   it('wants a claim for each of its calls', () => {
     const folded = given(executor, roundCleared({ calls: [callOf(0), callOf(1)] }))
-    const wanted = { kind: 'claim', ...place, round: 1, try: 1, expiresAt }
+    const wanted = { kind: 'claim', ...place, round: 1, try: 1, expiresAt, agent: 'agent', tool: 'mail' }
     expect(folded.wants).toEqual([
       { ...wanted, ordinal: 0 },
       { ...wanted, ordinal: 1 },

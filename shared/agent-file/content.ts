@@ -1,0 +1,55 @@
+// What an agent file says, after agent.schema.json has checked it: of the right types where it is there at all. What the schema refused is
+// undefined under its key, so that the rest can still be checked and every mistake is reported at once.
+
+import type { ProviderName } from '../agents.ts'
+
+export type AgentContent = {
+  name?: string
+  system?: string
+  systemFile?: string
+  model?: ModelContent
+  fallback?: string
+  caps?: { rounds?: number; calls?: number; wallMs?: number; tokens?: number }
+  loop?: {
+    identicalFailures?: number
+    identicalSuccesses?: number
+    cycleLaps?: number
+    schemaFailures?: number
+    schemaFailureEndsTurn?: boolean
+  }
+  empty?: { beforeTools?: number; afterTools?: number; perTurn?: number }
+  attempts?: number
+  stallMs?: number
+  startWithinMs?: number
+  graceMs?: number
+  toolTries?: number
+  tools?: (ToolContent | undefined)[]
+}
+
+export type ModelContent = {
+  provider?: ProviderName
+  name?: string
+  baseUrl?: string
+  apiKey?: string
+  maxOutputTokens?: number
+  temperature?: number
+}
+
+export type ToolContent = {
+  name?: string
+  description?: string
+  schema?: Record<string, unknown>
+  schemaFile?: string
+  idempotent?: boolean
+  timeoutMs?: number
+  poll?: boolean
+  concurrency?: number
+  command?: (string | undefined)[]
+  cwd?: string
+  environment?: (string | undefined)[]
+  outputBytesMax?: number
+  http?: HttpContent
+  module?: string
+}
+
+export type HttpContent = { url?: string; headers?: Record<string, string | undefined>; outputBytesMax?: number }

@@ -1,0 +1,23 @@
+// The settings of an agent file: the defaults, with what the file says put over them.
+
+import { defaultSettings, policyOf } from '../agents.ts'
+import type { AgentSettings } from '../messages.ts'
+import type { AgentContent } from './content.ts'
+
+/** Keys keep the order that they have in the defaults, because a policy's version is made of its text: who says what holds anyway has the default's. */
+export function settingsOf(content: AgentContent): AgentSettings {
+  const { policy } = defaultSettings
+  return {
+    fallback: content.fallback ?? defaultSettings.fallback,
+    attempts: content.attempts ?? defaultSettings.attempts,
+    stallMs: content.stallMs ?? defaultSettings.stallMs,
+    policy: policyOf({
+      caps: { ...policy.caps, ...content.caps },
+      loop: { ...policy.loop, ...content.loop },
+      empty: { ...policy.empty, ...content.empty },
+      startWithinMs: content.startWithinMs ?? policy.startWithinMs,
+      graceMs: content.graceMs ?? policy.graceMs,
+      toolTries: content.toolTries ?? policy.toolTries,
+    }),
+  }
+}

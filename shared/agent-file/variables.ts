@@ -1,0 +1,36 @@
+// ${NAME} in a text of an agent file, replaced by the variable NAME of the environment; $${ stands for ${. Replaced once: what a variable holds is
+// not looked at again. Secrets come into an agent in this way only.
+
+/** `text`: undefined where something is wrong. The names in `unset` and `empty` may be shown, what the variables hold must not. */
+export type Expanded = { text: string | undefined; unset: string[]; empty: string[]; malformed: boolean }
+
+const reference = /(?<escaped>\$\$\{)|\$\{(?<name>[A-Za-z_][A-Za-z0-9_]*)\}|(?<malformed>\$\{)/g
+
+export function expand(text: string, environment: NodeJS.ProcessEnv): Expanded {
+  const unset = new Set<string>()
+  const empty = new Set<string>()
+  let malformed = false
+  const replaced = text.replace(reference, (found, escaped?: string, name?: string) => {
+    if (escaped !== undefined) return '${'
+    if (name === undefined) {
+      malformed = true
+      return found
+    }
+    const value = variableValue(name, environment)
+    if (value === undefined) unset.add(name)
+    else if (value === '') empty.add(name)
+    return value ?? ''
+  })
+  const isRight = unset.size === 0 && empty.size === 0 && !malformed
+  return { text: isRight ? replaced : undefined, unset: [...unset], empty: [...empty], malformed }
+}
+
+/** Whether a text has a variable in it, and so may hold a secret once it is expanded. */
+export function hasVariable(text: string): boolean {
+  return [...text.matchAll(reference)].some(({ groups }) => groups?.name !== undefined)
+}
+
+/** Undefined: not set. */
+export function variableValue(name: string, environment: NodeJS.ProcessEnv): string | undefined {
+  return Object.hasOwn(environment, name) ? environment[name] : undefined
+}
