@@ -1,86 +1,19 @@
-// What an error of the SDK means for the attempt: whether another one can help, and when.
-// Its own texts are not passed on: they may quote a URL or, for a key with a line end in it, the key. The provider's message is, bounded.
+// What an error of Anthropic's SDK means for the attempt.
 
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk'
-import type { Milliseconds } from '../../shared/clock.ts'
-import type { ErrorCode } from '../../shared/errors.ts'
-import { WeirError } from '../../shared/errors.ts'
-import { isObject } from './exact-json.ts'
 import type { Failed } from './provider.ts'
-import { shortReason } from './reason.ts'
+import { connectionFailure, httpFailure } from './provider-errors.ts'
 
 /** Before there was a response to read. */
 export function refusalOf(error: unknown, apiKey: string): Failed {
-  if (error instanceof APIError && typeof error.status === 'number') return answered(error, error.status, apiKey)
-  const code = error instanceof APIConnectionTimeoutError ? 'timeout' : systemCode(error)
-  return code === undefined ? notMade(error) : transient('provider.unavailable', `no connection to the provider (${code})`)
+  if (!(error instanceof APIError) || typeof error.status !== 'number')
+    return connectionFailure(error, error instanceof APIConnectionTimeoutError)
+  return httpFailure({ status: error.status, headers: error.headers, said: saidBy(error, error.status) }, apiKey)
 }
 
-/** In the middle of a response. */
-export function interruptionOf(error: unknown): Failed {
-  if (error instanceof WeirError) return { ...transient(error.code, error.message), class: 'provider' }
-  return transient('provider.stream', `the connection to the provider broke (${systemCode(error) ?? 'no reason given'})`)
-}
-
-function transient(code: ErrorCode, reason: string): Failed {
-  return { kind: 'failed', code, class: 'transient', reason, retryable: true, retryAfterMs: null }
-}
-
-/** 408, 409 and 429 say "not now"; any other 4xx says that the same request will be refused again. */
-function answered(error: APIError, status: number, apiKey: string): Failed {
-  const refused = status >= 400 && status < 500 && status !== 408 && status !== 409 && status !== 429
-  const message = error.apiMessage ?? error.message
-  return {
-    kind: 'failed',
-    code: refused ? 'provider.refused' : 'provider.unavailable',
-    class: refused ? 'refused' : 'transient',
-    reason: shortReason(`the provider answered ${status}: ${message}`, apiKey),
-    retryable: !refused && error.headers?.get('x-should-retry') !== 'false',
-    retryAfterMs: retryAfter(error.headers),
-  }
-}
-
-/** Nothing was sent: what the agent's file says cannot be made into a request, so neither can it next time. */
-function notMade(error: unknown): Failed {
-  const what = error instanceof Error ? error.name : typeof error
-  return {
-    kind: 'failed',
-    code: 'provider.refused',
-    class: 'internal',
-    reason: `the request to the provider could not be made (${what}); check the agent's file: base URL, key and the schemas of its tools`,
-    retryable: false,
-    retryAfterMs: null,
-  }
-}
-
-/**
- * The wait that the provider asked for: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is read against the server's own
- * `date`, so that a clock of ours that is wrong does not matter; without one it says nothing.
- */
-function retryAfter(headers: Headers | undefined): Milliseconds | null {
-  const milliseconds = numberOf(headers?.get('retry-after-ms'))
-  if (milliseconds !== null) return Math.ceil(milliseconds)
-  const given = headers?.get('retry-after')
-  const seconds = numberOf(given)
-  if (seconds !== null) return Math.ceil(seconds * 1000)
-  const until = Date.parse(given ?? '') - Date.parse(headers?.get('date') ?? '')
-  return Number.isFinite(until) ? Math.max(until, 0) : null
-}
-
-function numberOf(text: string | null | undefined): number | null {
-  return text && /^\s*\d{1,9}(\.\d+)?\s*$/.test(text) ? Number(text) : null
-}
-
-/**
- * The code of the system or of Node's HTTP client, from wherever in the chain of causes it stands: ECONNREFUSED, UND_ERR_SOCKET. That an argument
- * was invalid is no news from the network.
- */
-function systemCode(error: unknown): string | undefined {
-  let cause = error
-  for (let depth = 0; depth < 8 && isObject(cause); depth += 1) {
-    const { code } = cause
-    if (typeof code === 'string' && /^(?!ERR_INVALID)[A-Z][A-Z0-9_]*$/.test(code)) return code
-    cause = cause.cause
-  }
-  return undefined
+/** The provider's message, or its body where that has none; the SDK puts the status before a body, and words of its own in the place of none. */
+function saidBy({ apiMessage, message }: APIError, status: number): string {
+  if (typeof apiMessage === 'string') return apiMessage
+  const body = message.startsWith(`${status} `) ? message.slice(`${status} `.length) : message
+  return body === 'status code (no body)' ? '' : body
 }

@@ -12,6 +12,7 @@
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
 import type { Failed } from './provider.ts'
+import { brokenStream, reportedError } from './provider-errors.ts'
 import { shortReason } from './reason.ts'
 
 type Block =
@@ -69,7 +70,7 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
   if (data === '' || data.trim() === '[DONE]') return []
   const event = parseJson(data)
   if (name === 'error' && !isObject(event)) return spoil(stream, streamError({ message: data }))
-  if (!isObject(event)) return spoil(stream, broken('an event of the stream is no JSON object'))
+  if (!isObject(event)) return spoil(stream, brokenStream('an event of the stream is no JSON object'))
 
   switch (event.type ?? (isObject(event.error) ? 'error' : name)) {
     case 'message_start':
@@ -130,7 +131,7 @@ function messageStart(stream: MessageStream, event: Record<string, unknown>, dat
   const id = typeof message.id === 'string' ? message.id : undefined
   // A retrying proxy sends it twice. The same one again is harmless until blocks begin anew too, another one is another response.
   if (stream.count > 0) {
-    if (id !== stream.id) return spoil(stream, broken('another response began in the middle of this one'))
+    if (id !== stream.id) return spoil(stream, brokenStream('another response began in the middle of this one'))
     stream.begunAnew = true
     return []
   }
@@ -145,7 +146,7 @@ function messageStart(stream: MessageStream, event: Record<string, unknown>, dat
 function blockStart(stream: MessageStream, at: number, sent: SentBlock): PartEvent[] {
   stream.newest = at
   const before = stream.blocks.get(at)
-  if (stream.begunAnew && before !== undefined) return spoil(stream, broken('the response began anew in the middle'))
+  if (stream.begunAnew && before !== undefined) return spoil(stream, brokenStream('the response began anew in the middle'))
   // The same call announced twice while it is open is one call, not two.
   const isRepeat = before?.kind === 'call' && !before.ended && before.id !== null && isObject(sent.block) && sent.block.id === before.id
   if (isRepeat) return []
@@ -169,7 +170,7 @@ function beginBlock(stream: MessageStream, at: number, sent: SentBlock): PartEve
     }
     case 'tool_use': {
       const input = startInput(content.input, sent)
-      if (input === undefined) return spoil(stream, broken('the input of a call cannot be read'))
+      if (input === undefined) return spoil(stream, brokenStream('the input of a call cannot be read'))
       const index = newIndex(stream)
       const id = typeof content.id === 'string' ? content.id : null
       stream.blocks.set(at, { kind: 'call', index, id, ended: false })
@@ -187,7 +188,7 @@ function blockDelta(stream: MessageStream, at: number, given: unknown): PartEven
   switch (delta.type) {
     case 'input_json_delta':
       if (block?.kind === 'ignored' || delta.partial_json === '' || delta.partial_json == null) return []
-      if (typeof delta.partial_json !== 'string') return spoil(stream, broken('a piece of arguments is no text'))
+      if (typeof delta.partial_json !== 'string') return spoil(stream, brokenStream('a piece of arguments is no text'))
       return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), delta.partial_json)
     case 'text_delta':
       if (block?.kind === 'ignored') return []
@@ -246,11 +247,6 @@ function spoil(stream: MessageStream, fault: Failed): PartEvent[] {
   return [partEvent('error', newIndex(stream), reason)]
 }
 
-/** What came cannot be read or cannot be right; another attempt may fare better. */
-function broken(reason: string): Failed {
-  return { kind: 'failed', code: 'provider.stream', class: 'transient', reason, retryable: true, retryAfterMs: null }
-}
-
 const refusals = new Set([
   'invalid_request_error',
   'authentication_error',
@@ -260,19 +256,9 @@ const refusals = new Set([
   'request_too_large',
 ])
 
-/** An error that the provider reports after it has answered 200. */
 function streamError(error: Record<string, unknown>): Failed {
   const type = typeof error.type === 'string' ? error.type : 'error'
-  const refused = refusals.has(type)
-  const message = typeof error.message === 'string' ? error.message : JSON.stringify(error.message)
-  return {
-    kind: 'failed',
-    code: refused ? 'provider.refused' : 'provider.stream',
-    class: refused ? 'refused' : 'transient',
-    reason: `the provider reported ${type} inside the stream: ${message ?? 'no message'}`,
-    retryable: !refused,
-    retryAfterMs: null,
-  }
+  return reportedError({ type, message: error.message, refused: refusals.has(type) })
 }
 
 const usageFields = [

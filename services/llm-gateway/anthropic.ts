@@ -8,18 +8,15 @@
 // The SDK's accumulating helper and its parsed event stream are not used: they parse a call's arguments before we have seen the text, drop
 // events that a server sent without a name, and write what they cannot parse to the console.
 
-import type { ReadableStream } from 'node:stream/web'
-import { TransformStream } from 'node:stream/web'
 import Anthropic from '@anthropic-ai/sdk'
-import { Stream } from '@anthropic-ai/sdk/streaming'
 import type { Agent } from '../../shared/agents.ts'
-import { WeirError } from '../../shared/errors.ts'
-import { limits } from '../../shared/limits.ts'
-import { interruptionOf, refusalOf } from './anthropic-errors.ts'
+import { refusalOf } from './anthropic-errors.ts'
 import type { MessageStream } from './anthropic-events.ts'
 import { endMessage, newMessageStream, readEvent, stopOf } from './anthropic-events.ts'
 import { messageRequest } from './anthropic-request.ts'
+import { sentEvents } from './event-stream.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
+import { interruptionOf } from './provider-errors.ts'
 
 /** The longest wait that a timer can hold: how long to wait is ours to say, byte by byte, and not the SDK's. */
 const never = 2 ** 31 - 1
@@ -48,11 +45,9 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = globalT
       heard()
 
       const message = newMessageStream(agent.model.apiKey)
-      const body = bodyOf(response, heard)
       let interruption: unknown
       try {
-        for await (const { event, data } of Stream.rawEvents(new Response(body.bytes))) {
-          body.eventCompleted()
+        for await (const { event, data } of sentEvents(response, heard)) {
           const events = readEvent(message, event, data)
           if (events.length > 0) yield { kind: 'events', events }
           if (message.over || message.fault !== undefined) break
@@ -73,27 +68,4 @@ function endingOf(message: MessageStream, interruption: unknown): Finished | Fai
   if (fault !== undefined) return fault
   if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
   return { kind: 'finished', stop: stopOf(finish, over), finish, usage }
-}
-
-/** The body's bytes, each piece of them heard, and bounded where the SDK's reader would gather a line without an end (R7). */
-function bodyOf(response: Response, heard: () => void): { bytes: ReadableStream | null; eventCompleted: () => void } {
-  let sinceEvent = 0
-  const observed = new TransformStream<Uint8Array, Uint8Array>({
-    transform(piece, controller) {
-      heard()
-      sinceEvent += piece.byteLength
-      if (sinceEvent > limits.streamEventBytesMax) {
-        const reason = `${sinceEvent} bytes of the stream without a complete event; at most ${limits.streamEventBytesMax}`
-        controller.error(new WeirError('provider.stream', reason))
-      } else controller.enqueue(piece)
-    },
-    // The last event counts also where the server left out the blank line after it; one that is half there is no JSON.
-    flush: (controller) => controller.enqueue(new TextEncoder().encode('\n\n')),
-  })
-  return {
-    bytes: (response.body as ReadableStream<Uint8Array> | null)?.pipeThrough(observed) ?? null,
-    eventCompleted: () => {
-      sinceEvent = 0
-    },
-  }
 }

@@ -11,7 +11,7 @@ import type { Logger } from 'pino'
 import type { Agent, Agents } from '../../shared/agents.ts'
 import { findTool } from '../../shared/agents.ts'
 import { limits } from '../../shared/limits.ts'
-import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy } from '../../shared/messages.ts'
+import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy, Usage } from '../../shared/messages.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 import { eventBytes, PartWriter } from './part-writer.ts'
@@ -68,7 +68,8 @@ async function observe(attempt: Attempt): Promise<AttemptFailed | AttemptFinishe
   if (answer.kind === 'failed') return attemptFailed(attempt, answer)
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
 
-  const { finish, stop: why, usage } = answer
+  const { finish, stop: why } = answer
+  const usage = boundedUsage(answer.usage)
   const declarations = ready.declarations.filter((declaration) => answer.mentions(declaration.name))
   log.debug({ parts: written, finish, usage }, 'the model has answered')
   return { type: 'attempt-finished', ...id, parts: written, finish, stop: why, usage, declarations, policy: ready.policy }
@@ -181,6 +182,17 @@ async function* guarded(
     const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`
     if (!signal.aborted) log.error({ err: error }, reason)
     return { ...noEnding, reason }
+  }
+}
+
+/** Whatever the provider counted: the sum of a turn must stay a number that a record can hold. */
+function boundedUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Usage {
+  const bounded = (tokens: number) => Math.min(tokens, limits.usageTokensMax)
+  return {
+    inputTokens: bounded(inputTokens),
+    outputTokens: bounded(outputTokens),
+    cacheReadTokens: bounded(cacheReadTokens),
+    cacheWriteTokens: bounded(cacheWriteTokens),
   }
 }
 

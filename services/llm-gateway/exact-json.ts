@@ -19,6 +19,26 @@ export function exactJson(text: string, path: (string | number)[]): string | und
   }
 }
 
+/**
+ * The value of a JSON text as it can be sent on with JSON.stringify: a number that a double would change keeps its digits, one beyond every
+ * double is null, and half a character is replaced, in names too. `text` must be JSON that is not nested too deeply.
+ */
+export function sendableJson(text: string): unknown {
+  return JSON.parse(text, (_key: string, value: unknown, context?: { source: string }): unknown => {
+    if (typeof value === 'string') return value.toWellFormed()
+    if (typeof value === 'number') return Number.isFinite(value) && context !== undefined ? rawNumber(value, context.source) : null
+    return isObject(value) && !Object.keys(value).every((name) => name.isWellFormed()) ? withWellFormedNames(value) : value
+  })
+}
+
+function rawNumber(value: number, source: string): unknown {
+  return String(value) === source ? value : (JSON as unknown as Raw).rawJSON(source)
+}
+
+function withWellFormedNames(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toWellFormed(), member]))
+}
+
 /** The value, or undefined where the text is no JSON. */
 export function parseJson(text: string): unknown {
   try {

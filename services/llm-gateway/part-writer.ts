@@ -3,10 +3,12 @@
 //     bus, the fewer and larger the records are.
 // W2. What gathers is bounded (R7): add() waits while a record's worth lies behind a write.
 // W3. After a write that failed nothing more is written: a part that is missing would cut the attempt.
+// W4. Characters go into the log whole, however the stream cuts them (whole-characters.ts).
 
 import type { Clock } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent } from '../../shared/messages.ts'
+import { WholeCharacters } from './whole-characters.ts'
 
 /** Writes part number `i`; resolves when it is acknowledged. */
 export type WritePart = (i: number, events: PartEvent[]) => Promise<unknown>
@@ -16,6 +18,7 @@ export class PartWriter {
   private readonly write: WritePart
   private gathered: PartEvent[] = []
   private gatheredBytes = 0
+  private readonly characters = new WholeCharacters()
   private written = 0
   /** Settles, never rejects, when the write in flight is done and the next one has begun. */
   private inFlight: Promise<void> | undefined
@@ -31,14 +34,12 @@ export class PartWriter {
 
   /** Resolves when there is room for more; rejects when a write has failed. */
   async add(events: PartEvent[]): Promise<void> {
-    for (const event of events) {
-      this.gathered.push(event)
-      this.gatheredBytes += eventBytes(event)
-    }
-    this.cancelTimer ??= this.clock.after(limits.partHoldMs, () => {
-      this.isDue = true
-      this.writeNext()
-    })
+    for (const event of events) this.gather(this.characters.pass(event))
+    if (this.gathered.length > 0)
+      this.cancelTimer ??= this.clock.after(limits.partHoldMs, () => {
+        this.isDue = true
+        this.writeNext()
+      })
     this.writeNext()
     while (this.isFull() && this.inFlight !== undefined) await this.inFlight
     this.throwFailure()
@@ -47,6 +48,7 @@ export class PartWriter {
   /** Writes the rest; resolves to the number of part records when all are acknowledged. */
   async finish(): Promise<number> {
     this.isLast = true
+    this.gather(this.characters.waiting())
     this.writeNext()
     while (this.inFlight !== undefined) await this.inFlight
     this.throwFailure()
@@ -64,6 +66,13 @@ export class PartWriter {
   async stop(): Promise<void> {
     this.drop()
     while (this.inFlight !== undefined) await this.inFlight
+  }
+
+  private gather(events: PartEvent[]): void {
+    for (const event of events) {
+      this.gathered.push(event)
+      this.gatheredBytes += eventBytes(event)
+    }
   }
 
   private writeNext(): void {

@@ -2,6 +2,7 @@
 
 import type { Agent } from '../../shared/agents.ts'
 import { anthropic } from './anthropic.ts'
+import { openaiChat } from './openai-chat.ts'
 import type { Provider } from './provider.ts'
 
 /** How an agent's model is asked. Its key and its address stay in here. */
@@ -9,6 +10,8 @@ export function connect(agent: Agent): Provider {
   switch (agent.model.provider) {
     case 'anthropic':
       return anthropic(agent)
+    case 'openai-chat':
+      return openaiChat(agent)
     default:
       return agent.model.provider satisfies never
   }

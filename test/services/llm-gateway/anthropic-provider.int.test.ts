@@ -146,9 +146,15 @@ describe('an HTTP error', () => {
     expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(limits.reasonBytesMax)
   })
 
-  it('may have a body that is no JSON', async () => {
-    const url = await serve((_, response) => response.writeHead(502).end('<html>bad gateway</html>'))
-    expect((await ask(url)).ending).toMatchObject({ class: 'transient', reason: expect.stringContaining('502') })
+  it.each([
+    ['a page of HTML, which becomes one line', '<html>\r\n\t<b>bad gateway</b>\n</html>\n', ': <html> <b>bad gateway</b> </html>'],
+    ['terminal codes, which are taken out', '\u001b[2Jall\u0000 is\u202e well', ': all is well'],
+    ['JSON without a message, which is shown as it is', '{"error":"no such model"}', ': {"error":"no such model"}'],
+    ['a message that is no text', '{"error":{"message":["a"]}}', ': {"error":{"message":["a"]}}'],
+    ['nothing at all', '', ' without a body'],
+  ])('may have a body that is %s', async (_, body, said) => {
+    const { ending } = await ask(await serve((_request, response) => response.writeHead(502).end(body)))
+    expect(ending).toMatchObject({ class: 'transient', reason: `the provider answered 502${said}` })
   })
 })
 

@@ -93,9 +93,19 @@ describe('a call in the history', () => {
     ['null', {}],
     ['['.repeat(100_000), {}],
     [`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`, {}],
+    // Some providers read no more than a thousand levels, and what stands in a history is sent for ever.
+    [`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`, {}],
     ['{"a":"\\ud83d"}', { a: '\ufffd' }],
+    ['{"\\udfff":{"\\ud83d":"\\ud83d"}}', { '\ufffd': { '\ufffd': '\ufffd' } }],
   ])('with arguments %.20s', (raw, input) => {
     expect(inputOf({ raw })).toEqual(input)
+  })
+
+  it.each([
+    ['{"id":12345678901234567890,"pi":3.10,"small":1e-7,"ids":[9007199254740993]}', undefined],
+    ['{"huge":1e999,"least":-1e999}', '{"huge":null,"least":null}'],
+  ])('has the numbers that the model wrote, as far as anybody can read them: %s', (raw, sent) => {
+    expect(JSON.stringify(inputOf({ raw }))).toBe(sent ?? raw)
   })
 
   it.each([

@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
+import { anthropic } from '../../../services/llm-gateway/anthropic.ts'
+import { openaiChat } from '../../../services/llm-gateway/openai-chat.ts'
 import { PartWriter } from '../../../services/llm-gateway/part-writer.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { PartEvent } from '../../../shared/messages.ts'
 import { manualClock } from '../../support/manual-clock.ts'
+import { answering, chunk, sse } from '../../support/provider-streams.ts'
+import { agentOf, readToEnd } from './samples.ts'
 
 const text = (words: string): PartEvent => ({ kind: 'text', index: 0, id: null, name: null, text: words })
 
@@ -73,6 +77,74 @@ describe('parts', () => {
     expect(await isSettled(added)).toBe(false)
     sent[0]?.acknowledge()
     expect(await isSettled(added)).toBe(true)
+  })
+})
+
+describe('a character that two pieces bring', () => {
+  const [high, low] = ['\ud83d', '\ude00']
+  const piece = (kind: PartEvent['kind'], index: number, words: string): PartEvent => ({ ...text(words), kind, index })
+
+  /** What is written of these events, each added by itself and each in a record of its own. */
+  async function written(...events: PartEvent[]): Promise<PartEvent[]> {
+    const clock = manualClock(0)
+    const sent: PartEvent[] = []
+    const writer = new PartWriter(clock, async (_, record) => {
+      sent.push(...record)
+    })
+    for (const event of events) {
+      await writer.add([event])
+      clock.advance(limits.partHoldMs)
+      await settled()
+    }
+    await writer.finish()
+    return sent
+  }
+
+  it.each(['text', 'reasoning', 'call_arguments'] as const)('goes into the log whole: %s', async (kind) => {
+    expect(await written(piece(kind, 0, `a${high}`), piece(kind, 0, `${low}b`))).toEqual([
+      piece(kind, 0, 'a'),
+      piece(kind, 0, `${high}${low}b`),
+    ])
+    expect(await written(piece(kind, 0, high), piece(kind, 0, low))).toEqual([piece(kind, 0, high + low)])
+    expect(await written(piece(kind, 0, high), piece(kind, 0, ''), piece(kind, 0, low))).toEqual([piece(kind, 0, high + low)])
+  })
+
+  it('waits for its own text, whatever comes between', async () => {
+    const events = [piece('text', 0, high), piece('reasoning', 0, 'x'), piece('text', 1, 'y'), piece('text', 0, low)]
+    expect(await written(...events)).toEqual([piece('reasoning', 0, 'x'), piece('text', 1, 'y'), piece('text', 0, high + low)])
+  })
+
+  it('comes before the end of what it belongs to, and at the latest at the end of all, also if its other half never came', async () => {
+    expect(await written(piece('call_arguments', 2, high), piece('call_end', 2, ''))).toEqual([
+      piece('call_arguments', 2, high),
+      piece('call_end', 2, ''),
+    ])
+    expect(await written(piece('text', 0, high))).toEqual([piece('text', 0, high)])
+    expect(await written(piece('text', 0, high), piece('text', 0, high), piece('text', 0, 'a'))).toEqual([
+      piece('text', 0, high),
+      piece('text', 0, `${high}a`),
+    ])
+  })
+
+  it('survives the log for both providers, sent unit by unit', async () => {
+    const words = 'a \u{1f600}\u{1f1e9}\u{1f1ea} b'
+    const units = Array.from({ length: words.length }, (_, n) => words.charAt(n))
+    const anthropicBody = [
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      ...units.map((unit) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: unit } })),
+      { type: 'content_block_stop', index: 0 },
+    ].map((event) => sse(event.type, JSON.stringify(event)))
+    const chatBody = units.map((content) => chunk(JSON.stringify({ choices: [{ delta: { content } }] })))
+    const providers = [
+      anthropic(agentOf(), answering(anthropicBody.join(''))),
+      openaiChat(agentOf({}, { provider: 'openai-chat' }), answering(chatBody.join(''))),
+    ]
+    for (const provider of providers) {
+      const { events } = await readToEnd(provider)
+      expect(events.length).toBe(units.length)
+      const logged = (await written(...events)).map((event) => Buffer.from(event.text).toString())
+      expect(logged.join('')).toBe(words)
+    }
   })
 })
 

@@ -157,6 +157,16 @@ describe('an attempt', () => {
     expect((await run(world([finished]))).messages('attempt-finished')).toMatchObject([{ parts: 0 }])
   })
 
+  it('counts as many tokens as a turn can add up, whatever the provider says', async () => {
+    const most = Number.MAX_SAFE_INTEGER
+    const absurd = { inputTokens: most, outputTokens: 7, cacheReadTokens: most, cacheWriteTokens: 0 }
+    const counted = await run(world([{ kind: 'finished', stop: 'end', finish: 'end_turn', usage: absurd }]))
+    const { usageTokensMax } = limits
+    expect(counted.messages('attempt-finished')).toMatchObject([
+      { usage: { inputTokens: usageTokensMax, outputTokens: 7, cacheReadTokens: usageTokensMax, cacheWriteTokens: 0 } },
+    ])
+  })
+
   it('numbers its parts in the order of the stream', async () => {
     const streaming = await run(world([says('a'), 'wait', says('b'), 'wait', says('c'), finished]))
     for (let n = 0; n < 3; n += 1) {

@@ -1,0 +1,110 @@
+// The argument text of one call from the pieces in which a server sent it, and its name likewise.
+// The protocol says that pieces are to be joined. Servers break it in ways that show: they send all so far with every piece, everything once more
+// at the end, or a placeholder first. Whatever of it is taken is text that was sent, whole; nothing is closed, cut off or put in (I1.1), so what
+// cannot be told apart stays joined and is refused as what it is.
+
+import { jsonFault } from '../../shared/json-fault.ts'
+import { limits } from '../../shared/limits.ts'
+import { exactJson } from './exact-json.ts'
+
+/** `pieces`: in the order of the stream, none empty. */
+export function argumentsFrom(pieces: string[]): string {
+  const joined = pieces.join('')
+  if (pieces.length < 2 || faultOf(joined) === undefined) return joined
+  const meant = withoutPlaceholder(pieces)
+  return lastSnapshot(meant) ?? repeatedObject(meant) ?? meant.join('')
+}
+
+/** `{}` may stand before the real arguments, which then begin with a bracket of their own. */
+function withoutPlaceholder(pieces: string[]): string[] {
+  const at = pieces.findIndex((piece) => !['{}', ''].includes(piece.trim()))
+  return at > 0 && beginsObject(pieces[at] as string) ? pieces.slice(at) : pieces
+}
+
+/** Every piece goes on from all that was sent before, and the last one is whole. */
+function lastSnapshot(pieces: string[]): string | undefined {
+  const last = pieces.at(-1) as string
+  const grows = pieces.every((piece, n) => n === 0 || piece.startsWith(pieces[n - 1] as string))
+  return grows && isObjectText(last) ? last : undefined
+}
+
+/** A whole object, and then the same object again, which began with a piece of its own: a model that says it twice in one breath does not. */
+function repeatedObject(pieces: string[]): string | undefined {
+  const joined = pieces.join('')
+  const at = faultOf(joined)?.at ?? joined.length
+  const first = joined.slice(0, at)
+  return isPieceStart(pieces, at) && isObjectText(first) && sameJson(first, joined.slice(at)) ? first : undefined
+}
+
+/** Whether the first visible character of a piece stands at `at` in the joined text. */
+function isPieceStart(pieces: string[], at: number): boolean {
+  let start = 0
+  for (const piece of pieces) {
+    if (start > at) return false
+    if (start + (piece.length - piece.trimStart().length) === at) return true
+    start += piece.length
+  }
+  return false
+}
+
+/** The same value but for blanks and escapes. */
+export function sameJson(one: string, other: string): boolean {
+  const exact = exactJson(one, [])
+  return exact !== undefined && exact === exactJson(other, [])
+}
+
+function isObjectText(text: string): boolean {
+  return beginsObject(text) && faultOf(text) === undefined
+}
+
+/** Whether more could follow to make it JSON. */
+export function isUnfinished(text: string): boolean {
+  return faultOf(text)?.kind === 'unfinished'
+}
+
+export function beginsObject(text: string): boolean {
+  return text.trimStart().startsWith('{')
+}
+
+function faultOf(text: string): ReturnType<typeof jsonFault> {
+  return jsonFault(text, limits.argumentDepthMax)
+}
+
+/**
+ * `names`: the different texts that stood where a call's name stands, in order. A server splits a name, or sends more of it each time; the tools
+ * offered tell which, where both could be meant.
+ */
+export function nameFrom(names: string[], offered: ReadonlySet<string>): string {
+  const joined = names.join('')
+  const last = names.at(-1) ?? ''
+  const grows = names.every((name, n) => n === 0 || name.startsWith(names[n - 1] as string))
+  return grows && (offered.has(last) || !offered.has(joined)) ? last : joined
+}
+
+/** Where the brackets of an argument text stand, after each piece of it. */
+export class BracketCount {
+  private depth = 0
+  private inString = false
+  private isEscaped = false
+  private hasBegun = false
+
+  /** The object that the text began is whole. Says nothing about a text that is no JSON. */
+  get closed(): boolean {
+    return this.hasBegun && this.depth === 0
+  }
+
+  add(piece: string): void {
+    for (let at = 0; at < piece.length; at += 1) {
+      const found = piece[at]
+      if (this.isEscaped) this.isEscaped = false
+      else if (this.inString) {
+        if (found === '\\') this.isEscaped = true
+        else if (found === '"') this.inString = false
+      } else if (found === '"') this.inString = true
+      else if (found === '{' || found === '[') {
+        this.depth += 1
+        this.hasBegun = true
+      } else if (found === '}' || found === ']') this.depth -= 1
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// What goes wrong in the words of Chat Completions servers: errors of OpenAI's SDK, and those that a server reports inside a stream it has begun.
+
+import { APIConnectionTimeoutError, APIError } from 'openai'
+import { isObject, parseJson } from './exact-json.ts'
+import type { Failed } from './provider.ts'
+import { connectionFailure, httpFailure, isRefusal, reportedError } from './provider-errors.ts'
+
+type Json = Record<string, unknown>
+
+/** Before there was a response to read. */
+export function refusalOf(error: unknown, apiKey: string): Failed {
+  if (!(error instanceof APIError) || typeof error.status !== 'number')
+    return connectionFailure(error, error instanceof APIConnectionTimeoutError)
+  return httpFailure({ status: error.status, headers: error.headers, said: saidBy(error, error.status) }, apiKey)
+}
+
+/** Puts the body of an error where the SDK looks for it: it hands on what stands under `error`, and nothing of a body that is built otherwise. */
+export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    if (response.status < 400) return response
+    const text = await response.text()
+    const sent = parseJson(text)
+    const body: unknown = Array.isArray(sent) ? sent[0] : sent
+    const shown = body === undefined || (isObject(body) && 'error' in body) ? body : { error: body }
+    return new Response(shown === undefined ? text : JSON.stringify(shown), { status: response.status, headers: response.headers })
+  }
+}
+
+/** The error that a chunk is or has; undefined: none. */
+export function errorIn(chunk: Json, eventName: string | null): Json | undefined {
+  const { error, object, type, choices, message, detail } = chunk
+  if (isObject(error)) return error
+  if (typeof error === 'string' && error !== '') return { ...chunk, message: error }
+  if (eventName === 'error' || object === 'error' || type === 'error') return chunk
+  // A body of an error, sent in the place of a chunk.
+  return choices === undefined && (typeof message === 'string' || detail !== undefined) ? chunk : undefined
+}
+
+/** What such an error means. */
+export function faultOf(error: Json): Failed {
+  const type = [error.type, error.code].find((word) => typeof word === 'string' && word !== '') ?? 'error'
+  const status = [error.status_code, error.code, error.status].map(Number).find((code) => code >= 400 && code < 600)
+  const isModels = modelsFaults.has(`${error.code}`)
+  const refused = !isModels && (status === undefined ? refusals.has(`${error.type}`) || refusals.has(`${error.code}`) : isRefusal(status))
+  return reportedError({ type: `${type}`, message: error.message ?? error.detail, refused })
+}
+
+/** The request was good and what the model made of it was not, so the next answer may be another. */
+const modelsFaults = new Set(['tool_use_failed', 'json_validate_failed', 'output_parse_failed'])
+
+const refusals = new Set([
+  ...['invalid_request_error', 'BadRequestError', 'authentication_error', 'AuthenticationError', 'permission_error', 'not_found_error'],
+  ...['NotFoundError', 'insufficient_quota', 'invalid_api_key', 'model_not_found', 'context_length_exceeded', 'content_policy_violation'],
+])
+
+/** The provider's message, or its body where that has none; the SDK puts the status before a body, and words of its own in the place of none. */
+function saidBy({ error, message }: APIError, status: number): string {
+  const given: unknown = error
+  if (typeof given === 'string') return given
+  if (isObject(given)) {
+    const said = [given.message, given.detail].find((words) => typeof words === 'string')
+    return typeof said === 'string' ? said : JSON.stringify(given)
+  }
+  const body = message.startsWith(`${status} `) ? message.slice(`${status} `.length) : message
+  return body === 'status code (no body)' ? '' : body
+}

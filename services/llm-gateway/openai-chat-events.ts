@@ -1,0 +1,279 @@
+// A Chat Completions stream, one server-sent event at a time, as normalized part events.
+// Owns: what a chunk says, what the stream said about its end, and whether it can be believed. Does not own: HTTP (openai-chat.ts), which call a
+// piece belongs to (openai-chat-calls.ts), whether a call may run (accumulator, validator).
+//
+// C1. Text and reasoning come out as they arrive; the calls together at the end, because only then is known what belongs to which.
+// C2. What cannot be read spoils the attempt. A payload that cannot even be the beginning of a chunk has lost nothing of one: it is passed over,
+//     but then a mere end mark is no end.
+// C3. A refusal is visible text, since it is all that the user gets to see, and the response's stop says what it is.
+// C4. Only the first choice counts; no request asks for more.
+
+import { jsonFault } from '../../shared/json-fault.ts'
+import { limits } from '../../shared/limits.ts'
+import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
+import { exactJson, isObject, parseJson } from './exact-json.ts'
+import type { OpenCalls } from './openai-chat-calls.ts'
+import { addPiece, callEvents, extrasOf, forgetOlderForm, newCalls, olderForm } from './openai-chat-calls.ts'
+import { errorIn, faultOf } from './openai-chat-errors.ts'
+import { usageOf } from './openai-chat-usage.ts'
+import type { Failed } from './provider.ts'
+import { brokenStream } from './provider-errors.ts'
+import { shortReason } from './reason.ts'
+
+type Json = Record<string, unknown>
+
+/** One response while it streams; `readChunk` changes it in place. */
+export type ChatStream = {
+  /** Must not come back in what a server says about an error. */
+  secret: string
+  /** Whose reasoning it is: no other model takes it back. */
+  model: string
+  /** Our indexes of the blocks of text so far. */
+  blocks: Map<'text' | 'refusal' | 'reasoning', number>
+  /** Blocks and calls that have come out so far. */
+  count: number
+  /** Chunks so far. */
+  chunks: number
+  /** The index of the choice that counts (C4); undefined before there was one. */
+  choice: unknown
+  calls: OpenCalls
+  /** All of it, and the field that it came in. */
+  reasoning: { field: 'reasoning_content' | 'reasoning'; text: string } | undefined
+  usage: Usage
+  /** The provider's own word for why it stopped, the newest; empty while none came. */
+  finish: string
+  /** The output limit was named as a reason, if only behind another word. */
+  isCutByLimit: boolean
+  /** The end mark came. */
+  over: boolean
+  /** A payload was passed over (C2). */
+  hasUnread: boolean
+  /** The calls are out. */
+  ended: boolean
+  /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
+  fault: Failed | undefined
+}
+
+/** `offered`: the names of the tools that were offered. */
+export function newChatStream({ secret, model, offered }: { secret: string; model: string; offered: ReadonlySet<string> }): ChatStream {
+  return {
+    secret,
+    model,
+    blocks: new Map(),
+    count: 0,
+    chunks: 0,
+    choice: undefined,
+    calls: newCalls(offered),
+    reasoning: undefined,
+    usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    finish: '',
+    isCutByLimit: false,
+    over: false,
+    hasUnread: false,
+    ended: false,
+    fault: undefined,
+  }
+}
+
+/** What one server-sent event means. `name` is its `event:` line. */
+export function readChunk(stream: ChatStream, name: string | null, data: string): PartEvent[] {
+  const payload = data.trim()
+  if (payload === '') return []
+  if (payload === '[DONE]') {
+    stream.over = true
+    return []
+  }
+  const chunk = parseJson(payload)
+  if (!isObject(chunk)) return readOther(stream, name, payload)
+
+  stream.chunks += 1
+  const found = choiceOf(stream, chunk)
+  const error = errorIn(chunk, name) ?? (isObject(found?.choice.error) ? found.choice.error : undefined)
+  if (error !== undefined) return spoil(stream, faultOf(error))
+  stream.usage = usageOf(chunk, found?.choice) ?? stream.usage
+  return found === undefined ? [] : readChoice(stream, found, payload)
+}
+
+/** What cannot be told while the response may go on: its calls, and the reasoning as it goes back to the provider. */
+export function endChat(stream: ChatStream): PartEvent[] {
+  if (stream.ended) return []
+  stream.ended = true
+  const stop = stopOf(stream)
+  const isWhole = stream.fault === undefined && stop !== 'cut'
+  // Only these words say that the model had no more to say; after any other, arguments that could go on were cut.
+  const ended = !isWhole ? 'none' : stop === 'end' || stop === 'calls' ? 'all' : 'finished'
+  return [...(isWhole ? reasoningBlock(stream) : []), ...callEvents(stream.calls, { ended, newIndex: () => newIndex(stream) })]
+}
+
+/** The provider's word in our vocabulary. */
+export function stopOf({ finish, isCutByLimit, over, choice, hasUnread, blocks }: ChatStream): Stop {
+  if (isCutByLimit) return 'length'
+  switch (finish) {
+    case 'stop':
+    case 'stop_sequence':
+    case 'end_turn':
+    case 'eos':
+    case 'eos_token':
+      return blocks.has('refusal') ? 'refusal' : 'end'
+    case 'tool_calls':
+    case 'function_call':
+      return 'calls'
+    case 'content_filter':
+    case 'sensitive':
+      return 'refusal'
+    case '':
+      return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
+    default:
+      return 'other'
+  }
+}
+
+function readOther(stream: ChatStream, name: string | null, payload: string): PartEvent[] {
+  if (name === 'error') return spoil(stream, faultOf({ message: payload }))
+  if (/^[[{]/.test(payload)) return spoil(stream, brokenStream('an event of the stream is no JSON object'))
+  stream.hasUnread = true
+  return []
+}
+
+/** `at`: its place among the choices. `isFirst`: nothing of it came before. */
+type FoundChoice = { choice: Json; at: number; isFirst: boolean }
+
+/** The choice that counts (C4). Servers that leave its index out have only one. */
+function choiceOf(stream: ChatStream, { choices }: Json): FoundChoice | undefined {
+  if (!Array.isArray(choices)) return undefined
+  const given: unknown[] = choices
+  const at = given.findIndex((one) => isObject(one) && (stream.choice === undefined || (one.index ?? 0) === stream.choice))
+  const choice = given[at]
+  if (!isObject(choice)) return undefined
+  const isFirst = stream.choice === undefined
+  stream.choice = choice.index ?? 0
+  return { choice, at, isFirst }
+}
+
+function readChoice(stream: ChatStream, { choice, at, isFirst }: FoundChoice, payload: string): PartEvent[] {
+  // A server that does not stream sends one message, whole. After pieces a message would say everything again.
+  const key = isFirst && !isObject(choice.delta) ? 'message' : 'delta'
+  const delta = isObject(choice[key]) ? choice[key] : {}
+  const events = [
+    ...contentEvents(stream, delta.content),
+    ...reasoningEvents(stream, delta),
+    ...blockEvents(stream, 'refusal', delta.refusal),
+  ]
+  readCalls(stream, delta, { payload, path: ['choices', at, key] })
+  if (stream.calls.bytes > limits.roundPartsBytesMax) return [...events, ...spoil(stream, tooLarge(stream.calls.bytes))]
+
+  setFinish(stream, choice)
+  if (!failureWords.has(stream.finish)) return events
+  return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.finish}'`))]
+}
+
+/** A text, or a list of parts of which some are thinking. */
+function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
+  if (!Array.isArray(content)) return blockEvents(stream, 'text', content)
+  return content.filter(isObject).flatMap((part) => {
+    if (part.type === 'text') return blockEvents(stream, 'text', part.text)
+    if (part.type !== 'thinking') return []
+    const thoughts: unknown[] = Array.isArray(part.thinking) ? part.thinking : [{ text: part.thinking }]
+    return thoughts.filter(isObject).flatMap(({ text }) => blockEvents(stream, 'reasoning', text))
+  })
+}
+
+/** Some servers send the same in both fields. */
+function reasoningEvents(stream: ChatStream, delta: Json): PartEvent[] {
+  const field = typeof delta.reasoning_content === 'string' && delta.reasoning_content !== '' ? 'reasoning_content' : 'reasoning'
+  const text = delta[field]
+  if (typeof text !== 'string' || text === '') return []
+  stream.reasoning = { field: stream.reasoning?.field ?? field, text: (stream.reasoning?.text ?? '') + text }
+  return blockEvents(stream, 'reasoning', text)
+}
+
+function blockEvents(stream: ChatStream, block: 'text' | 'refusal' | 'reasoning', text: unknown): PartEvent[] {
+  if (typeof text !== 'string' || text === '') return []
+  const index = stream.blocks.get(block) ?? newIndex(stream)
+  stream.blocks.set(block, index)
+  return [partEvent(block === 'refusal' ? 'text' : block, index, text)]
+}
+
+/** `function_call` is the older form of a single call, and some servers send both: then it says nothing new. */
+function readCalls(stream: ChatStream, delta: Json, { payload, path }: { payload: string; path: (string | number)[] }): void {
+  const given: unknown = delta.tool_calls
+  const entries: unknown[] = Array.isArray(given) ? given : isObject(given) ? [given] : []
+  for (const [n, entry] of entries.entries()) {
+    if (!isObject(entry)) continue
+    const inside = isObject(entry.function) ? ['function'] : []
+    const sent = isObject(entry.function) ? entry.function : entry
+    const at = [...path, 'tool_calls', ...(Array.isArray(given) ? [n] : []), ...inside, 'arguments']
+    addPiece(stream.calls, {
+      index: typeof entry.index === 'number' || (typeof entry.index === 'string' && entry.index !== '') ? `${entry.index}` : undefined,
+      ...{ id: idOf(entry.id) || idOf(sent.id), name: nameOf(sent.name), text: argumentPiece(sent.arguments, payload, at) },
+      ...{ extra: extraOf(entry.extra_content), chunk: stream.chunks },
+    })
+  }
+  if (entries.length > 0) forgetOlderForm(stream.calls)
+  const older = delta.function_call
+  if (!isObject(older) || stream.calls.calls.some(({ index }) => index !== olderForm)) return
+  const text = argumentPiece(older.arguments, payload, [...path, 'function_call', 'arguments'])
+  addPiece(stream.calls, { index: olderForm, id: '', name: nameOf(older.name), text, extra: '', chunk: stream.chunks })
+}
+
+/** Arguments are a text; servers that send the value itself get it written down as they sent it. */
+function argumentPiece(given: unknown, payload: string, path: (string | number)[]): string {
+  if (typeof given === 'string') return given
+  return given === undefined || given === null ? '' : (exactJson(payload, path) ?? '')
+}
+
+function setFinish(stream: ChatStream, { finish_reason: finish, native_finish_reason: native }: Json): void {
+  if (typeof finish === 'string' && finish !== '') stream.finish = shortReason(finish)
+  // A gateway may call it tool_calls although the model behind it ran into its limit.
+  for (const word of [finish, native]) if (typeof word === 'string' && limitWords.has(word.toLowerCase())) stream.isCutByLimit = true
+}
+
+const limitWords = new Set(['length', 'max_tokens', 'model_length', 'max_output_tokens', 'model_context_window_exceeded'])
+
+/** Ends that are none: the server could not finish the response. */
+const failureWords = new Set(['error', 'network_error', 'abort', 'aborted', 'insufficient_system_resource'])
+
+/** What may have to go back to the same model with the response's calls (openai-chat-messages.ts). */
+function reasoningBlock(stream: ChatStream): PartEvent[] {
+  const { model, reasoning, calls } = stream
+  const extras = extrasOf(calls)
+  if (reasoning === undefined && extras === undefined) return []
+  const block = { model, ...(reasoning && { [reasoning.field]: reasoning.text }), ...(extras && { extra_content: extras }) }
+  return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
+}
+
+/** Ends the attempt and lets those who read along see why. What came of its calls before is shown as unfinished. */
+function spoil(stream: ChatStream, fault: Failed): PartEvent[] {
+  const reason = shortReason(fault.reason, stream.secret)
+  stream.fault ??= { ...fault, reason }
+  return [...endChat(stream), partEvent('error', newIndex(stream), reason)]
+}
+
+function tooLarge(bytes: number): Failed {
+  const reason = `the calls of the response have ${bytes} bytes and are not over; at most ${limits.roundPartsBytesMax} are taken`
+  return { ...brokenStream(reason), class: 'deterministic', retryable: false }
+}
+
+function newIndex(stream: ChatStream): number {
+  stream.count += 1
+  return stream.count - 1
+}
+
+/** A blank name is none. */
+function nameOf(name: unknown): string {
+  return typeof name === 'string' && name.trim() !== '' ? name : ''
+}
+
+function idOf(id: unknown): string {
+  return typeof id === 'string' || typeof id === 'number' ? `${id}` : ''
+}
+
+/** As JSON; what is nested so deep that nobody could read the history with it is left out. */
+function extraOf(extra: unknown): string {
+  const text = isObject(extra) ? JSON.stringify(extra) : ''
+  return text !== '' && jsonFault(text, limits.argumentDepthMax / 2) === undefined ? text : ''
+}
+
+function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
+  return { kind, index, id: null, name: null, text }
+}

@@ -1,0 +1,103 @@
+// What goes wrong between us and a provider, and what it means for the attempt: whether another one can help, and when.
+// The texts of SDKs are not passed on: they may quote a URL or, for a key with a line end in it, the key. The provider's message is, bounded.
+
+import type { Milliseconds } from '../../shared/clock.ts'
+import type { ErrorCode } from '../../shared/errors.ts'
+import { WeirError } from '../../shared/errors.ts'
+import { isObject } from './exact-json.ts'
+import type { Failed } from './provider.ts'
+import { shortReason } from './reason.ts'
+
+/** The provider answered, but with an error. `said`: its message or its body; empty: nothing. */
+export function httpFailure(
+  { status, headers, said }: { status: number; headers: Headers | undefined; said: string },
+  apiKey: string,
+): Failed {
+  const refused = isRefusal(status)
+  return {
+    kind: 'failed',
+    code: refused ? 'provider.refused' : 'provider.unavailable',
+    class: refused ? 'refused' : 'transient',
+    reason: shortReason(`the provider answered ${status}${said === '' ? ' without a body' : `: ${said}`}`, apiKey),
+    retryable: !refused && headers?.get('x-should-retry') !== 'false',
+    retryAfterMs: retryAfter(headers),
+  }
+}
+
+/** 408, 409 and 429 say "not now"; any other 4xx says that the same request will be refused again. */
+export function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 409 && status !== 429
+}
+
+/** There was no answer: no connection, or not even a request. */
+export function connectionFailure(error: unknown, timedOut: boolean): Failed {
+  const code = timedOut ? 'timeout' : systemCode(error)
+  return code === undefined ? notMade(error) : transient('provider.unavailable', `no connection to the provider (${code})`)
+}
+
+/** In the middle of a response. */
+export function interruptionOf(error: unknown): Failed {
+  if (error instanceof WeirError) return { ...transient(error.code, error.message), class: 'provider' }
+  return transient('provider.stream', `the connection to the provider broke (${systemCode(error) ?? 'no reason given'})`)
+}
+
+/** What came cannot be read or cannot be right; another attempt may fare better. */
+export function brokenStream(reason: string): Failed {
+  return transient('provider.stream', reason)
+}
+
+/** An error that the provider reports after it has answered 200. `refused`: the same request will be refused again. */
+export function reportedError({ type, message, refused }: { type: string; message: unknown; refused: boolean }): Failed {
+  const said = typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
+  const reason = `the provider reported ${type} inside the stream: ${said}`
+  return refused ? { ...transient('provider.refused', reason), class: 'refused', retryable: false } : transient('provider.stream', reason)
+}
+
+function transient(code: ErrorCode, reason: string): Failed {
+  return { kind: 'failed', code, class: 'transient', reason, retryable: true, retryAfterMs: null }
+}
+
+/** Nothing was sent: what the agent's file says cannot be made into a request, so neither can it next time. */
+function notMade(error: unknown): Failed {
+  const what = error instanceof Error ? error.name : typeof error
+  return {
+    kind: 'failed',
+    code: 'provider.refused',
+    class: 'internal',
+    reason: `the request to the provider could not be made (${what}); check the agent's file: base URL, key and the schemas of its tools`,
+    retryable: false,
+    retryAfterMs: null,
+  }
+}
+
+/**
+ * The wait that the provider asked for: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is read against the server's own
+ * `date`, so that a clock of ours that is wrong does not matter; without one it says nothing.
+ */
+function retryAfter(headers: Headers | undefined): Milliseconds | null {
+  const milliseconds = numberOf(headers?.get('retry-after-ms'))
+  if (milliseconds !== null) return Math.ceil(milliseconds)
+  const given = headers?.get('retry-after')
+  const seconds = numberOf(given)
+  if (seconds !== null) return Math.ceil(seconds * 1000)
+  const until = Date.parse(given ?? '') - Date.parse(headers?.get('date') ?? '')
+  return Number.isFinite(until) ? Math.max(until, 0) : null
+}
+
+function numberOf(text: string | null | undefined): number | null {
+  return text && /^\s*\d{1,9}(\.\d+)?\s*$/.test(text) ? Number(text) : null
+}
+
+/**
+ * The code of the system or of Node's HTTP client, from wherever in the chain of causes it stands: ECONNREFUSED, UND_ERR_SOCKET. That an argument
+ * was invalid is no news from the network.
+ */
+function systemCode(error: unknown): string | undefined {
+  let cause = error
+  for (let depth = 0; depth < 8 && isObject(cause); depth += 1) {
+    const { code } = cause
+    if (typeof code === 'string' && /^(?!ERR_INVALID)[A-Z][A-Z0-9_]*$/.test(code)) return code
+    cause = cause.cause
+  }
+  return undefined
+}

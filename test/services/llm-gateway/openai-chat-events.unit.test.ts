@@ -1,0 +1,560 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { endChat, newChatStream, readChunk, stopOf } from '../../../services/llm-gateway/openai-chat-events.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { PartEvent } from '../../../shared/messages.ts'
+import { apiKey } from './samples.ts'
+
+type Json = Record<string, unknown>
+
+const offered = new Set(['read', 'write', 'get_weather', 'get'])
+
+/** What these payloads mean, and what is known of the response after them. A string is sent as it is. */
+function read(...payloads: (Json | string)[]) {
+  const stream = newChatStream({ secret: apiKey, model: 'm1', offered })
+  const events = payloads.flatMap((payload) => readChunk(stream, null, typeof payload === 'string' ? payload : JSON.stringify(payload)))
+  const parts = [...events, ...endChat(stream)]
+  return { ...stream, parts, stop: stopOf(stream), calls: callsOf(parts) }
+}
+
+/** The calls that come out, for reading: name, id, arguments, and whether they were closed. */
+function callsOf(parts: PartEvent[]) {
+  return parts
+    .filter(({ kind }) => kind === 'call_start')
+    .map(({ index, id, name }) => {
+      const own = parts.filter((part) => part.index === index)
+      const text = own.flatMap((part) => (part.kind === 'call_arguments' ? [part.text] : [])).join('')
+      return { id, name, text, closed: own.some(({ kind }) => kind === 'call_end') }
+    })
+}
+
+const chunk = (delta: Json, fields: Json = {}): Json => ({ id: 'r', choices: [{ index: 0, delta, finish_reason: null, ...fields }] })
+const tools = (...entries: Json[]) => chunk({ tool_calls: entries })
+/** An entry of tool_calls: what is undefined is not sent. */
+const piece = (index: unknown, id: unknown, name: unknown, text: unknown) => ({ index, id, function: { name, arguments: text } })
+const call = (index: unknown, id: unknown, name: unknown, text: unknown) => tools(piece(index, id, name, text))
+const finish = (reason = 'tool_calls') => chunk({}, { finish_reason: reason })
+const done = '[DONE]'
+const none = undefined
+
+const a = '{"path":"a"}'
+const b = '{"path":"b"}'
+const one = (fields: Json = {}) => ({ id: 'c1', name: 'read', text: a, closed: true, ...fields })
+const two = [one(), one({ id: 'c2', text: b })]
+const stray = (parts: PartEvent[]) => {
+  const begun = new Set(parts.flatMap(({ kind, index }) => (kind === 'call_start' ? [index] : [])))
+  return parts.flatMap(({ kind, index, text }) => (kind === 'call_arguments' && !begun.has(index) ? [text] : []))
+}
+
+describe('a call', () => {
+  it('comes out whole when the response is over', () => {
+    const sent = read(call(0, 'c1', 'read', ''), call(0, none, none, '{"path"'), call(0, none, none, ':"a"}'), finish(), done)
+    expect(sent.parts).toEqual([
+      { kind: 'call_start', index: 0, id: 'c1', name: 'read', text: '' },
+      { kind: 'call_arguments', index: 0, id: null, name: null, text: a },
+      { kind: 'call_end', index: 0, id: null, name: null, text: '' },
+    ])
+    expect(sent.stop).toBe('calls')
+  })
+
+  it.each<[string, Json[], Json[]]>([
+    // one call
+    ['whole in its first piece', [call(0, 'c1', 'read', a)], [one()]],
+    ['with id and name repeated', [call(0, 'c1', 'read', ''), call(0, 'c1', 'read', '{"path":'), call(0, 'c1', 'read', '"a"}')], [one()]],
+    ['with a name repeated, without an id', [call(0, none, 'read', '{"path":'), call(0, none, 'read', '"a"}')], [one({ id: null })]],
+    ['with another id on each piece', [call(0, 'c1', 'read', ''), call(0, 'x', none, '{"path":'), call(0, 'y', none, '"a"}')], [one()]],
+    [
+      'with another id and the name again',
+      [call(0, 'c1', 'read', ''), call(0, 'x', 'read', '{"path":'), call(0, 'y', 'read', '"a"}')],
+      [one()],
+    ],
+    ['with blank ids after the first', [call(0, 'c1', 'read', ''), call(0, '', '', a), call(0, '', '', '')], [one()]],
+    ['with null for what is not said again', [call(0, 'c1', 'read', null), call(0, null, null, a), call(0, null, null, null)], [one()]],
+    ['with an id that comes later', [call(0, none, 'read', '{"path":'), call(0, 'c1', none, '"a"}')], [one()]],
+    ['with a number for an id', [call(0, 7, 'read', a)], [one({ id: '7' })]],
+    ['with its id inside the function', [tools({ index: 0, function: { id: 'c1', name: 'read', arguments: a } })], [one()]],
+    ['without an index', [call(none, 'c1', 'read', '{"path":'), call(none, none, none, '"a"}')], [one()]],
+    ['without an index, its id repeated', [call(none, 'c1', 'read', '{"path":'), call(none, 'c1', none, '"a"}')], [one()]],
+    ['without an index at first', [call(none, 'c1', 'read', '{"path":'), call(0, none, none, '"a"}')], [one()]],
+    ['without an index later', [call(0, 'c1', 'read', '{"path":'), call(none, none, none, '"a"}')], [one()]],
+    ['with a text for an index', [call('0', 'c1', 'read', '{"path":'), call('0', none, none, '"a"}')], [one()]],
+    [
+      'with an index that counts pieces',
+      [call(0, 'c1', 'read', ''), call(1, 'c1', none, '{"path":'), call(2, 'c1', none, '"a"}')],
+      [one()],
+    ],
+    ['the same with the name', [call(0, 'c1', 'read', ''), call(1, 'c1', 'read', '{"path":'), call(2, 'c1', 'read', '"a"}')], [one()]],
+    ['with its name after its arguments', [call(0, 'c1', none, a), call(0, none, 'read', none)], [one()]],
+    [
+      'with its name in pieces',
+      [call(0, 'c1', 'get_', ''), call(0, none, 'weather', ''), call(0, none, none, a)],
+      [one({ name: 'get_weather' })],
+    ],
+    ['where the first piece is a tool too', [call(0, 'c1', 'get', ''), call(0, none, '_weather', a)], [one({ name: 'get_weather' })]],
+    [
+      'with a name that grows',
+      [call(0, 'c1', 'get', ''), call(0, none, 'get_wea', ''), call(0, none, 'get_weather', a)],
+      [one({ name: 'get_weather' })],
+    ],
+    ['without the wrapping function', [tools({ index: 0, id: 'c1', name: 'read', arguments: a })], [one()]],
+    ['that is not in a list', [chunk({ tool_calls: piece(0, 'c1', 'read', a) })], [one()]],
+    [
+      'in the older form',
+      [chunk({ function_call: { name: 'read', arguments: '{"path":' } }), chunk({ function_call: { arguments: '"a"}' } })],
+      [one({ id: null })],
+    ],
+    ['in both forms', [chunk({ function_call: { name: 'read', arguments: a }, tool_calls: [piece(0, 'c1', 'read', a)] })], [one()]],
+    ['in the older form first', [chunk({ function_call: { name: 'read', arguments: a } }), call(0, 'c1', 'read', a)], [one()]],
+    ['in a message that is not streamed', [{ choices: [{ message: { tool_calls: [piece(none, 'c1', 'read', a)] } }] }], [one()]],
+    [
+      'said again in a message at the end',
+      [call(0, 'c1', 'read', a), { choices: [{ message: { tool_calls: [piece(none, 'c1', 'read', a)] } }] }],
+      [one()],
+    ],
+    ['that never gets a name', [call(0, 'c1', none, a)], [one({ name: '' })]],
+    ['with a blank name', [call(0, 'c1', ' ', a)], [one({ name: '' })]],
+    ['without any byte', [call(0, 'c1', 'read', ''), call(0, none, none, none)], [one({ text: '' })]],
+    // its arguments
+    ['as a value', [tools({ index: 0, id: 'c1', function: { name: 'read', arguments: { path: 'a' } } })], [one()]],
+    ['as an empty value', [tools({ index: 0, id: 'c1', function: { name: 'read', arguments: {} } })], [one({ text: '{}' })]],
+    ['as a list', [tools({ index: 0, id: 'c1', function: { name: 'read', arguments: [1] } })], [one({ text: '[1]' })]],
+    ['as a number', [tools({ index: 0, id: 'c1', function: { name: 'read', arguments: 0 } })], [one({ text: '0' })]],
+    ['said again whole', [call(0, 'c1', 'read', '{"path":'), call(0, none, none, '"a"}'), call(0, none, none, '{ "path": "a" }')], [one()]],
+    ['said again whole with id and name', [call(0, 'c1', 'read', a), call(0, 'c1', 'read', a)], [one()]],
+    ['said again whole with a name only', [call(0, none, 'read', a), call(0, none, 'read', a)], [one({ id: null })]],
+    ['said again in pieces', [call(0, 'c1', 'read', a), call(0, none, none, '{"path":'), call(0, none, none, '"a"}')], [one()]],
+    ['that grow', [call(0, 'c1', 'read', '{"pa'), call(0, none, none, '{"path":'), call(0, none, none, a)], [one()]],
+    ['after a placeholder', [call(0, 'c1', 'read', '{}'), call(0, none, none, '{"path":'), call(0, none, none, '"a"}')], [one()]],
+    ['that are only the placeholder', [call(0, 'c1', 'read', ''), call(0, 'c1', 'read', '{}')], [one({ text: '{}' })]],
+    // two calls
+    ['beside another', [call(0, 'c1', 'read', a), call(1, 'c2', 'read', b)], two],
+    ['with gaps in the indexes', [call(1, 'c1', 'read', a), call(3, 'c2', 'read', b)], two],
+    ['beside another in one chunk', [tools(piece(0, 'c1', 'read', a), piece(1, 'c2', 'read', b))], two],
+    ['interleaved', [call(0, 'c1', 'read', ''), call(1, 'c2', 'read', ''), call(1, none, none, b), call(0, none, none, a)], two],
+    ['with the same index', [call(0, 'c1', 'read', a), call(0, 'c2', 'read', b)], two],
+    [
+      'the same index, in pieces',
+      [call(0, 'c1', 'read', ''), call(0, none, none, a), call(0, 'c2', 'read', ''), call(0, none, none, b)],
+      two,
+    ],
+    [
+      'the same index, interleaved by id',
+      [call(0, 'c1', 'read', ''), call(0, 'c2', 'read', ''), call(0, 'c1', none, a), call(0, 'c2', none, b)],
+      two,
+    ],
+    ['the same index, no ids', [call(0, '', 'read', a), call(0, '', 'read', b)], two.map((call) => ({ ...call, id: null }))],
+    [
+      'the same index, no ids, one chunk',
+      [tools(piece(0, '', 'read', a), piece(0, '', 'read', a))],
+      [one({ id: null }), one({ id: null })],
+    ],
+    ['without indexes', [call(none, 'c1', 'read', a), call(none, 'c2', 'read', b)], two],
+    [
+      'without indexes, in pieces',
+      [call(none, 'c1', 'read', ''), call(none, none, none, a), call(none, 'c2', 'read', ''), call(none, none, none, b)],
+      two,
+    ],
+    [
+      'without indexes and ids',
+      [call(none, none, 'read', a), call(none, none, 'write', b)],
+      [one({ id: null }), one({ id: null, name: 'write', text: b })],
+    ],
+    ['with the same id', [call(0, '0', 'read', a), call(1, '0', 'read', b)], two.map((call) => ({ ...call, id: '0' }))],
+    [
+      'with the same id and no index',
+      [call(none, '0', 'read', a), call(none, '0', 'write', b)],
+      [one({ id: '0' }), one({ id: '0', name: 'write', text: b })],
+    ],
+    [
+      'after one without arguments',
+      [call(0, none, 'get', ''), call(0, none, 'read', a)],
+      [one({ id: null, name: 'get', text: '' }), one({ id: null })],
+    ],
+  ])('may be sent %s', (_, chunks, expected) => {
+    expect(read(...chunks, finish(), done).calls).toEqual(expected)
+  })
+
+  it.each<[string, Json[], Json[]]>([
+    ['two objects in one breath', [call(0, 'c1', 'read', `${a}${a}`)], [one({ text: a + a })]],
+    ['two different objects', [call(0, 'c1', 'read', a), call(0, none, none, b)], [one({ text: a + b })]],
+    ['an end that is none of it', [call(0, 'c1', 'read', a), call(0, none, none, '</tool_call>')], [one({ text: `${a}</tool_call>` })]],
+    ['a beginning that is none of it', [call(0, 'c1', 'read', 'Sure: '), call(0, none, none, a)], [one({ text: `Sure: ${a}` })]],
+    [
+      'an object in an object',
+      [call(0, 'c1', 'read', '{"path":'), call(0, none, none, '{"path":1}}')],
+      [one({ text: '{"path":{"path":1}}' })],
+    ],
+    [
+      'an object that says it twice',
+      [call(0, 'c1', 'read', '{"a":[{"b":1},'), call(0, none, none, '{"b":1}]}')],
+      [one({ text: '{"a":[{"b":1},{"b":1}]}' })],
+    ],
+    ['JSON in a JSON text', [call(0, 'c1', 'read', '"{\\"path\\":\\"a\\"}"')], [one({ text: '"{\\"path\\":\\"a\\"}"' })]],
+    ['two names that are no tool', [call(0, 'c1', 'read', ''), call(0, 'c1', 'write', a)], [one({ name: 'readwrite' })]],
+  ])('is not mended: %s', (_, chunks, expected) => {
+    expect(read(...chunks, finish(), done).calls).toEqual(expected)
+  })
+
+  it('passes on numbers as they were sent, also where the arguments are no text', () => {
+    const sent =
+      '{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"read","arguments":{"id":12345678901234567890}}}]}}]}'
+    expect(read(sent, finish()).calls).toEqual([one({ text: '{"id":12345678901234567890}' })])
+  })
+
+  it('never loses argument bytes without a word: those of a call that never began come out under an index of their own', () => {
+    const { parts, calls } = read(call(0, 'c1', 'read', ''), call(5, none, none, a), finish())
+    expect(calls).toEqual([one({ text: '' })])
+    expect(stray(parts)).toEqual([a])
+  })
+
+  it('has its arguments in pieces that fit into a record', () => {
+    const long = JSON.stringify({ path: '\u20ac'.repeat(limits.partBytesMax) })
+    const { parts, calls } = read(call(0, 'c1', 'read', long), finish())
+    expect(calls).toEqual([one({ text: long })])
+    for (const { text } of parts) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.partBytesMax)
+  })
+
+  it('ends the attempt where the calls have more bytes than a round may hold', () => {
+    const large = 'x'.repeat(limits.roundPartsBytesMax / 2)
+    const { fault } = read(call(0, 'c1', 'read', large), call(0, none, none, large))
+    expect(fault).toMatchObject({ class: 'deterministic', retryable: false })
+  })
+
+  it('is not told apart without end: one more than the limit is enough to refuse them all', () => {
+    const many = Array.from({ length: limits.responseCallsMax + 50 }, (_, n) => call(n, `c${n}`, 'read', a))
+    expect(read(...many, finish()).calls).toHaveLength(limits.responseCallsMax + 1)
+  })
+
+  it('comes out the same however its pieces are cut and whatever of them is repeated', () => {
+    const cut = (text: string, at: number[]) => {
+      const ends = [...new Set(at.map((n) => n % (text.length + 1)))].sort((x, y) => x - y)
+      return [...ends, text.length].map((end, n) => text.slice(n === 0 ? 0 : ends[n - 1], end))
+    }
+    const aCall = fc.record({
+      value: fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 })),
+      cuts: fc.array(fc.nat(200), { maxLength: 6 }),
+    })
+    const style = fc.record({ index: fc.constantFrom('each', 'zero', 'none'), ids: fc.boolean(), names: fc.boolean() })
+    fc.assert(
+      fc.property(fc.array(aCall, { minLength: 1, maxLength: 4 }), style, (made, { index, ids, names }) => {
+        const chunks = made.flatMap(({ value, cuts }, n) =>
+          ['', ...cut(JSON.stringify(value), cuts)].map((text, k) =>
+            call(
+              index === 'each' ? n : index === 'zero' ? 0 : none,
+              k === 0 || ids ? `c${n}` : none,
+              k === 0 || names ? 'read' : none,
+              text,
+            ),
+          ),
+        )
+        const expected = made.map(({ value }, n) => one({ id: `c${n}`, text: JSON.stringify(value) }))
+        expect(read(...chunks, finish(), done).calls).toEqual(expected)
+      }),
+    )
+  })
+})
+
+describe('the end of a response closes a call', () => {
+  const unfinished = '{"path":"a'
+  it.each([
+    ['tool_calls', unfinished, true],
+    ['stop', unfinished, true],
+    ['length', unfinished, false],
+    ['length', a, true],
+    ['content_filter', unfinished, false],
+    ['content_filter', a, true],
+    ['something_new', unfinished, false],
+  ])('%s, with the arguments %s: %s', (reason, text, closed) => {
+    expect(read(call(0, 'c1', 'read', text), finish(reason), done).calls).toEqual([one({ text, closed })])
+  })
+
+  it('with a mere end mark, if the arguments cannot go on', () => {
+    for (const text of [a, '', `${a}</end>`]) expect(read(call(0, 'c1', 'read', text), done).calls).toEqual([one({ text, closed: true })])
+    expect(read(call(0, 'c1', 'read', unfinished), done).calls).toEqual([one({ text: unfinished, closed: false })])
+  })
+
+  it('not where the stream just stops, or an error came', () => {
+    expect(read(call(0, 'c1', 'read', a)).calls).toEqual([one({ closed: false })])
+    const { parts, calls } = read(call(0, 'c1', 'read', a), { error: { message: 'no' } })
+    expect(calls).toEqual([one({ closed: false })])
+    expect(parts.at(-1)?.kind).toBe('error')
+  })
+
+  it('also where pieces of it come after the word for the end', () => {
+    expect(read(call(0, 'c1', 'read', '{"path":'), finish(), call(0, none, none, '"a"}'), done).calls).toEqual([one()])
+  })
+})
+
+describe('text', () => {
+  const texts = (...payloads: (Json | string)[]) => read(...payloads, finish('stop'), done).parts.map(({ kind, text }) => [kind, text])
+
+  it('comes out as it arrives, each kind under an index of its own', () => {
+    const { parts } = read(chunk({ reasoning_content: 'hm' }), chunk({ content: 'a' }), chunk({ content: 'b' }), finish('stop'))
+    expect(parts.slice(0, 3)).toEqual([
+      { kind: 'reasoning', index: 0, id: null, name: null, text: 'hm' },
+      { kind: 'text', index: 1, id: null, name: null, text: 'a' },
+      { kind: 'text', index: 1, id: null, name: null, text: 'b' },
+    ])
+  })
+
+  it('may be a list of parts, of which some are thinking', () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
+      { type: 'text', text: 'a' },
+      { type: 'reference' },
+      null,
+    ]
+    expect(texts(chunk({ content }))).toEqual([
+      ['reasoning', 'hm'],
+      ['text', 'a'],
+    ])
+    expect(texts(chunk({ content: [{ type: 'thinking', thinking: 'hm' }] }))).toEqual([['reasoning', 'hm']])
+  })
+
+  it('may be a whole message of a server that does not stream', () => {
+    const whole = { choices: [{ message: { role: 'assistant', content: 'a', reasoning: 'hm' }, finish_reason: 'stop' }] }
+    expect(read({ choices: [] }, whole)).toMatchObject({
+      stop: 'end',
+      parts: [{ kind: 'text', text: 'a' }, { kind: 'reasoning' }, { kind: 'reasoning_block' }],
+    })
+  })
+
+  it('is not said twice by a message after the pieces', () => {
+    expect(texts(chunk({ content: 'a' }), { choices: [{ message: { content: 'a' } }] })).toEqual([['text', 'a']])
+  })
+
+  it('of another choice than the first is passed over', () => {
+    expect(texts({ choices: [{ index: 1, delta: { content: 'a' } }] }, { choices: [{ index: 2, delta: { content: 'b' } }] })).toEqual([
+      ['text', 'a'],
+    ])
+  })
+
+  it('is what a refusal becomes, and the response is a refusal', () => {
+    const refused = read(
+      chunk({ content: null, refusal: '' }),
+      chunk({ refusal: 'I will ' }),
+      chunk({ refusal: 'not.' }),
+      finish('stop'),
+      done,
+    )
+    expect(refused.parts.map(({ kind, text }) => [kind, text])).toEqual([
+      ['text', 'I will '],
+      ['text', 'not.'],
+    ])
+    expect(refused).toMatchObject({ stop: 'refusal', finish: 'stop' })
+  })
+})
+
+describe('reasoning', () => {
+  const block = (...payloads: Json[]) => {
+    const { parts } = read(...payloads, finish('stop'), done)
+    return parts.flatMap(({ kind, text }) => (kind === 'reasoning_block' ? [JSON.parse(text)] : []))
+  }
+
+  it.each(['reasoning_content', 'reasoning'])(
+    'that comes as %s streams, and ends as one block that names its field and its model',
+    (field) => {
+      expect(block(chunk({ [field]: 'a' }), chunk({ content: '', [field]: null }), chunk({ [field]: 'b' }))).toEqual([
+        { model: 'm1', [field]: 'ab' },
+      ])
+    },
+  )
+
+  it('that comes in both fields at once is said once', () => {
+    const { parts } = read(chunk({ reasoning_content: 'a', reasoning: 'a' }), finish('stop'))
+    expect(parts.filter(({ kind }) => kind === 'reasoning')).toHaveLength(1)
+  })
+
+  it('keeps what a server wants to see again beside a call, by the ordinal of the call', () => {
+    const signed = (index: number, signature?: string) =>
+      tools({ ...piece(index, `c${index}`, 'read', a), ...(signature && { extra_content: { google: { thought_signature: signature } } }) })
+    expect(block(signed(0), signed(1, 's1'))).toEqual([{ model: 'm1', extra_content: { 1: { google: { thought_signature: 's1' } } } }])
+  })
+
+  it('leaves out what is nested too deeply to be kept', () => {
+    const deep = JSON.parse(`${'{"a":'.repeat(limits.argumentDepthMax)}1${'}'.repeat(limits.argumentDepthMax)}`)
+    expect(block(tools({ ...piece(0, 'c1', 'read', a), extra_content: deep }))).toEqual([])
+  })
+
+  it('that was cut is no block', () => {
+    expect(read(chunk({ reasoning_content: 'a' })).parts.map(({ kind }) => kind)).toEqual(['reasoning'])
+  })
+})
+
+describe('the end', () => {
+  it.each([
+    ['stop', 'end'],
+    ['eos', 'end'],
+    ['tool_calls', 'calls'],
+    ['function_call', 'calls'],
+    ['length', 'length'],
+    ['max_tokens', 'length'],
+    ['content_filter', 'refusal'],
+    ['something_new', 'other'],
+  ] as const)('%s means %s', (reason, stop) => {
+    expect(read(finish(reason))).toMatchObject({ stop, finish: reason })
+  })
+
+  it('without a word is a cut, but not where the end mark came after something', () => {
+    expect(read(chunk({ content: 'a' })).stop).toBe('cut')
+    expect(read(chunk({ content: 'a' }), done).stop).toBe('other')
+    expect(read(done).stop).toBe('cut')
+    expect(read({ choices: [], usage: {} }, done).stop).toBe('cut')
+  })
+
+  it('is the output limit if any word says so, also the one behind a gateway', () => {
+    expect(read(chunk({}, { finish_reason: 'tool_calls', native_finish_reason: 'MAX_TOKENS' }))).toMatchObject({
+      stop: 'length',
+      finish: 'tool_calls',
+    })
+    expect(read(finish('length'), finish('stop'))).toMatchObject({ stop: 'length', finish: 'stop' })
+  })
+
+  it('may be said twice, and null says nothing', () => {
+    expect(read(finish('tool_calls'), finish('tool_calls'), chunk({}), done)).toMatchObject({ stop: 'calls', finish: 'tool_calls' })
+  })
+
+  it.each(['error', 'network_error', 'abort', 'insufficient_system_resource'])('%s is none: another attempt may fare better', (reason) => {
+    expect(read(chunk({ content: 'a' }), finish(reason)).fault).toMatchObject({ class: 'transient', retryable: true })
+  })
+})
+
+describe('tokens', () => {
+  it.each<[string, Json, number[]]>([
+    ['with cached ones apart', { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 60 } }, [40, 5, 60, 0]],
+    [
+      'with ones written to the cache',
+      { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 } },
+      [10, 5, 60, 30],
+    ],
+    ['with cached ones in a field of their own', { prompt_tokens: 100, completion_tokens: 5, prompt_cache_hit_tokens: 60 }, [40, 5, 60, 0]],
+    ['with thinking that only the total has', { prompt_tokens: 100, completion_tokens: 5, total_tokens: 130 }, [100, 30, 0, 0]],
+    [
+      'that cannot be',
+      { prompt_tokens: -1, completion_tokens: 1.5, total_tokens: '9', prompt_tokens_details: { cached_tokens: 7 } },
+      [0, 0, 7, 0],
+    ],
+  ])('are counted %s', (_, usage, [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens]) => {
+    expect(read({ choices: [], usage }).usage).toEqual({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens })
+  })
+
+  it('are the newest ones, wherever they stand', () => {
+    const usage = (tokens: number) => ({ prompt_tokens: tokens, completion_tokens: 0 })
+    expect(read({ choices: [], usage: usage(1) }, { choices: [], x_groq: { usage: usage(2) }, usage: null }).usage.inputTokens).toBe(2)
+    expect(read(chunk({}, { usage: usage(3) }), chunk({})).usage.inputTokens).toBe(3)
+  })
+})
+
+describe('what a server should not send', () => {
+  it('is harmless where it says nothing', () => {
+    const nothing = [
+      '',
+      ' ',
+      { choices: [] },
+      { choices: [null] },
+      { choices: null },
+      {},
+      chunk({ tool_calls: null }),
+      chunk({ tool_calls: [null, 1] }),
+    ]
+    const sent = read(
+      { choices: [], prompt_filter_results: [] },
+      ...nothing,
+      { choices: [{ delta: null }] },
+      chunk({ content: 'a' }),
+      finish('stop'),
+      done,
+    )
+    expect(sent.parts).toHaveLength(1)
+    expect(sent).toMatchObject({ stop: 'end', fault: undefined })
+  })
+
+  it('is passed over where it cannot be a chunk, but then a mere end mark is no end', () => {
+    expect(read('ping', chunk({ content: 'a' }), finish('stop'), done)).toMatchObject({ stop: 'end', fault: undefined })
+    expect(read(chunk({ content: 'a' }), 'upstream failed', done).stop).toBe('cut')
+  })
+
+  it.each(['{"choices":[{"del', '[]', '[{"a"', "{'choices': []}"])('spoils the attempt where it may have been a chunk: %s', (payload) => {
+    expect(read(call(0, 'c1', 'read', a), payload, finish())).toMatchObject({
+      fault: { code: 'provider.stream', class: 'transient', retryable: true },
+      calls: [{ closed: false }],
+    })
+  })
+
+  it.each<[string, Json | string, string, boolean]>([
+    ['an object', { error: { message: 'it broke', type: 'server_error' } }, 'transient', true],
+    ['with a status', { error: { message: 'it broke', code: 502 } }, 'transient', true],
+    [
+      'beside a choice',
+      { error: { message: 'it broke', code: '429' }, choices: [{ delta: {}, finish_reason: 'error' }] },
+      'transient',
+      true,
+    ],
+    ['in a choice', { choices: [{ delta: {}, error: { message: 'it broke', code: 500 } }] }, 'transient', true],
+    ['a text', { error: 'it broke' }, 'transient', true],
+    ['in the place of a chunk', { object: 'error', message: 'it broke', type: 'BadRequestError', code: 400 }, 'refused', false],
+    ['with a detail', { detail: 'it broke' }, 'transient', true],
+    ['that refuses', { error: { message: 'it broke', type: 'invalid_request_error' } }, 'refused', false],
+    ['that refuses with a status', { error: { message: 'it broke', code: 401 } }, 'refused', false],
+    [
+      'about what the model wrote',
+      { error: { message: 'it broke', type: 'invalid_request_error', code: 'tool_use_failed', status_code: 400 } },
+      'transient',
+      true,
+    ],
+  ])('may be an error: %s', (_, payload, failureClass, retryable) => {
+    const { fault, parts } = read(chunk({ content: 'a' }), payload)
+    expect(fault).toMatchObject({ class: failureClass, retryable, reason: expect.stringContaining('it broke') })
+    expect(parts.at(-1)?.kind).toBe('error')
+  })
+
+  it('is an error by the name of its event, whatever it holds', () => {
+    const stream = newChatStream({ secret: apiKey, model: 'm', offered })
+    expect(readChunk(stream, 'error', `it broke with ${apiKey}`)).toMatchObject([
+      { kind: 'error', text: expect.stringContaining('it broke with [key]') },
+    ])
+    expect(JSON.stringify(stream.fault)).not.toContain(apiKey)
+    const other = newChatStream({ secret: '', model: 'm', offered })
+    readChunk(other, 'error', JSON.stringify({ message: 'x'.repeat(10_000) }))
+    expect(Buffer.byteLength(other.fault?.reason ?? '')).toBeLessThanOrEqual(limits.reasonBytesMax)
+  })
+
+  it('never throws, and every index begins one thing', () => {
+    const word = fc.oneof(
+      fc.constantFrom('', 'read', 'c1', a, '{', '}', '{}', 'x'),
+      fc.integer({ max: 2 }),
+      fc.constant(null),
+      fc.constant({}),
+    )
+    const anEntry = fc.record(
+      { index: word, id: word, function: fc.oneof(word, fc.record({ name: word, arguments: word })) },
+      { requiredKeys: [] },
+    )
+    const aDelta = fc.record(
+      {
+        content: word,
+        reasoning: word,
+        refusal: word,
+        tool_calls: fc.oneof(word, fc.array(anEntry, { maxLength: 3 })),
+        function_call: anEntry,
+      },
+      { requiredKeys: [] },
+    )
+    const aChoice = fc.oneof(word, fc.record({ index: word, delta: aDelta, message: aDelta, finish_reason: word }, { requiredKeys: [] }))
+    const aChunk = fc.record(
+      { choices: fc.oneof(word, fc.array(aChoice, { maxLength: 2 })), usage: word, error: word },
+      { requiredKeys: [] },
+    )
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof({ arbitrary: aChunk, weight: 8 }, fc.constantFrom('[DONE]', 'x', '{')), { maxLength: 12 }),
+        (payloads) => {
+          const { parts } = read(...payloads)
+          const begun = parts.flatMap(({ kind, index }) => (kind === 'call_start' ? [index] : []))
+          expect(new Set(begun).size).toBe(begun.length)
+          for (const { text, id } of parts) expect([typeof text, id]).not.toContain('')
+        },
+      ),
+    )
+  })
+})
