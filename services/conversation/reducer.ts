@@ -3,7 +3,8 @@
 // of the history (llm-gateway), what is progress and what an intervention says (loop-detector), whether a call ran (executor).
 //
 // C1. One turn at a time. Each message that is taken opens exactly one turn, in the order of the log, or is taken out of the queue; a message whose
-//     id is known changes nothing. Taken, taken out or refused: a client reads exactly one turn-finished for it.
+//     id is known changes nothing. Taken or taken out: a client reads exactly one turn-finished for it. Refused: one for each time it was sent, because
+//     a refused id is not remembered, so that it can be sent again.
 // C2. A unit ends, or begins anew, only by `carried`, which counts if the unit is not open or if the unit's last record is the one at which it was
 //     written, whatever phase the unit is in: a fold that begins in the middle finds its way back by that, and from there what is known depends
 //     on nothing before. One is in flight at a time, and until it counts messages only queue. One that does not count is written again with the

@@ -19,7 +19,7 @@ import type { Failed, Finished, Provider, ProviderRequest, Streamed } from './pr
 import { shortReason } from './reason.ts'
 import type { AttemptTask } from './reducer.ts'
 import { watchSilence } from './silence.ts'
-import { orStopped, stopped } from './stopping.ts'
+import { noLongerWanted, orStopped, stopped } from './stopping.ts'
 
 export type GatewayOptions = {
   agents: Agents
@@ -137,7 +137,7 @@ async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): 
   let isStalled = false
   const silence = watchSilence(context.clock, stallMs, () => {
     isStalled = true
-    leave.abort()
+    leave.abort(noLongerWanted)
   })
   const signal = AbortSignal.any([stop, leave.signal])
   const events = guarded(attempt, ready, signal, silence.heard)
@@ -163,7 +163,7 @@ async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): 
     }
   } finally {
     silence.stop()
-    leave.abort()
+    leave.abort(noLongerWanted)
     events.return(noEnding).catch(() => undefined)
   }
 }

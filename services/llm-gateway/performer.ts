@@ -7,6 +7,7 @@ import type { StartPerformer } from '../../shared/performer.ts'
 import type { GatewayOptions } from './attempt.ts'
 import { runAttempt } from './attempt.ts'
 import type { AttemptTask } from './reducer.ts'
+import { noLongerWanted } from './stopping.ts'
 
 /** `key`: the task that was started last for this round, running or not. */
 type RoundAtWork = { key: string; stop: AbortController }
@@ -29,14 +30,14 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
       reconcile(unit, [task]) {
         const round = rounds.get(unit)
         if (isClosed || round?.key === task?.key) return
-        round?.stop.abort()
+        round?.stop.abort(noLongerWanted)
         if (task === undefined) rounds.delete(unit)
         else rounds.set(unit, start(task))
       },
 
       async close() {
         isClosed = true
-        for (const { stop } of rounds.values()) stop.abort()
+        for (const { stop } of rounds.values()) stop.abort(noLongerWanted)
         rounds.clear()
         await Promise.all(running)
       },

@@ -14,7 +14,7 @@ export type RecordToAppend = {
   topic: string
   partition: number
   key: string
-  /** null: a tombstone; only tables take one. */
+  /** null: a tombstone; only tables take one. Handed over with the record: nobody may change these bytes any more. */
   value: Uint8Array | null
   /** The id of a derived record, `stage/partition/offset/n` (R3); absent on observed ones. Kafka: the header `weir-id`. */
   id?: string | undefined

@@ -4,6 +4,7 @@
 // copy, say): POSIX drops all locks of a process on a file when it closes any descriptor of it. Another process may, and so may `VACUUM INTO`.
 
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 import { WeirError } from '../../errors.ts'
@@ -30,6 +31,29 @@ export function lockFile(file: string): FileLock {
     const refused = db !== undefined && isBusy(error) ? locked(file, holderOf(db)) : asBusError(error, sidecar)
     db?.close()
     throw refused
+  }
+}
+
+/** `pid`: of the process that holds it, where that can be told. */
+export type LockState = { kind: 'free' } | { kind: 'held'; pid: number | undefined }
+
+/**
+ * Whether somebody writes `file`, for a process that does not write it itself (see above). To know it, the lock is taken for less than a millisecond.
+ * Throws as lockFile where the sidecar cannot be used.
+ */
+export function lockStateOf(file: string): LockState {
+  const sidecar = `${file}-lock`
+  if (!existsSync(sidecar)) return { kind: 'free' }
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(sidecar, { timeout: 0 })
+    db.exec('BEGIN IMMEDIATE; ROLLBACK')
+    return { kind: 'free' }
+  } catch (error) {
+    if (db !== undefined && isBusy(error)) return { kind: 'held', pid: holderOf(db) }
+    throw asBusError(error, sidecar)
+  } finally {
+    db?.close()
   }
 }
 

@@ -12,6 +12,8 @@ import type { Appended, Commit, Offset, PartitionEnds, RecordToAppend, StoredRec
 import { asBusError } from './failure.ts'
 import type { Synchronous } from './schema.ts'
 import { openForReading, openForWriting, partitionsMax, partitionTable, recordsView, topicNameFits, topicSchema } from './schema.ts'
+import type { Tail } from './tail.ts'
+import { createTail } from './tail.ts'
 import { trimPartition } from './trim.ts'
 
 /** A group's commit of one partition, as it is written. */
@@ -58,7 +60,11 @@ export type LogOptions = { file: string; clock: Clock } & ({ readOnly: true } | 
 
 type Topic = { spec: TopicSpec; partitions: Partition[] }
 
-type Partition = PartitionName & { begin: Offset; end: Offset; statements: Statements | undefined }
+/** Bytes of the newest records of one partition that stay in memory for the readers of this process, and of all partitions of one topic. */
+const tailBytesMax = 128 * 1024
+const topicTailBytesMax = 4 * 1024 * 1024
+
+type Partition = PartitionName & { begin: Offset; end: Offset; statements: Statements | undefined; tail: Tail }
 
 type Statements = { insert: StatementSync; read: StatementSync; newest: StatementSync; prefix: StatementSync }
 
@@ -115,12 +121,23 @@ export function openLog(options: LogOptions): Log {
       const spec: TopicSpec = { name, kind: row.kind as TopicSpec['kind'], partitions: Number(row.partitions), retentionMs }
       const known = catalogue.get(name)
       if (known !== undefined) known.spec = spec
-      else catalogue.set(name, { spec, partitions: Array.from({ length: spec.partitions }, (_, number) => loadPartition(name, number)) })
+      else
+        catalogue.set(name, {
+          spec,
+          partitions: Array.from({ length: spec.partitions }, (_, number) => loadPartition(name, number, spec.partitions)),
+        })
     }
   }
 
-  function loadPartition(topic: string, number: number): Partition {
-    const partition: Partition = { topic, partition: number, begin: 0, end: 0, statements: undefined }
+  function loadPartition(topic: string, number: number, siblings: number): Partition {
+    const partition: Partition = {
+      topic,
+      partition: number,
+      begin: 0,
+      end: 0,
+      statements: undefined,
+      tail: createTail(Math.min(tailBytesMax, topicTailBytesMax / siblings)),
+    }
     loadEnds(partition)
     return partition
   }
@@ -232,6 +249,7 @@ export function openLog(options: LogOptions): Log {
       const time = Math.max(timeNewest, Math.floor(clock.now()))
       const ends = new Map<Partition, Offset>()
       const appended: Appended[] = []
+      const written: [Partition, StoredRecord][] = []
       transaction(() => {
         for (const record of records) {
           const partition = partitionOf(record)
@@ -239,20 +257,25 @@ export function openLog(options: LogOptions): Log {
           statementsOf(partition).insert.run(offset, time, record.key, record.value, record.id ?? null)
           ends.set(partition, offset + 1)
           appended.push({ partition: partition.partition, offset, time })
+          written.push([partition, { ...record, offset, time }])
         }
         for (const { group, topic, partition, offset, metadata } of commits) setCommit.run(group, topic, partition, offset, metadata, time)
       })
       for (const [partition, end] of ends) partition.end = end
+      for (const [{ tail }, record] of written) tail.push(record)
       timeNewest = time
       return { appended, grown: [...ends.keys()] }
     },
 
     read({ from, to, limit, bytesMax, ...name }) {
       const partition = partitionOf(name)
+      const before = to ?? Number.MAX_SAFE_INTEGER
+      const newest = partition.tail.read({ from, to: before, limit, bytesMax })
+      if (newest !== undefined) return newest
       return guarded(() => {
         const records: StoredRecord[] = []
         let bytes = 0
-        const rows = statementsOf(partition).read.iterate(from, to ?? Number.MAX_SAFE_INTEGER, limit) as Iterable<unknown> as Iterable<Row>
+        const rows = statementsOf(partition).read.iterate(from, before, limit) as Iterable<unknown> as Iterable<Row>
         for (const row of rows) {
           records.push(stored(partition, row))
           bytes += row[3]?.byteLength ?? 0
@@ -298,6 +321,7 @@ export function openLog(options: LogOptions): Log {
       const { kind } = topicOf(name.topic).spec
       const done = transaction(() => trimPartition(db, { ...name, kind, ends: endsOf(partition), from, keepFrom, olderThan }))
       partition.begin = done.begin
+      partition.tail.clear()
       return done.next
     },
 
