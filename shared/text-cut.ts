@@ -15,9 +15,15 @@ export function shortened(text: string, bytesMax: number): string {
   return cut === text ? text : `${cutToBytes(text, bytesMax - 3)}…`
 }
 
-/** On one line, without terminal codes and other characters that cannot be seen: what is left can be printed, and cannot look like a line of ours. */
+/** Characters that are looked at to make a line: removing terminal codes takes quadratic time on some texts, and no line is meant to be longer. */
+const lineCharactersMax = 4_096
+
+/**
+ * The beginning of the text on one line, without terminal codes and other characters that cannot be seen: what is left can be printed, and cannot look
+ * like a line of ours.
+ */
 export function onOneLine(text: string): string {
-  return stripVTControlCharacters(text)
+  return stripVTControlCharacters(text.slice(0, lineCharactersMax))
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .trim()
 }

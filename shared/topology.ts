@@ -1,5 +1,5 @@
 // The wiring, in one place: which stage reads which topic, what is written there and by whom, and what a stage's ports mean.
-// Everything else speaks of stages and ports. `node shared/topology.ts` is not a program: test/shared/topology.unit.test.ts prints it as a golden file.
+// Everything else speaks of stages and ports. test/shared/topology.unit.test.ts holds its printed form.
 // T1. A stage reads exactly one topic (R1).
 // T2. Derived records are written by a stage's reducer, observed ones by performers, the runtime, the edge or an operator (R3).
 // T3. All topics have one partition count, and an output goes to the partition number of its input.

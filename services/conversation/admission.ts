@@ -2,7 +2,7 @@
 // says why (R6, R8). Caps above the hard ceilings are no reason: they are lowered (caps.ts).
 
 import { limits } from '../../shared/limits.ts'
-import type { AgentSettings, UserMessage } from '../../shared/messages.ts'
+import type { AgentSettings, Declaration, UserMessage } from '../../shared/messages.ts'
 import { reasons } from './texts.ts'
 
 /** Why the message is refused; undefined: it is not. */
@@ -21,7 +21,14 @@ function sizeRefusal(message: UserMessage): string | undefined {
   if (agentBytes > limits.agentNameBytesMax) return reasons.settingSize('agent', agentBytes, limits.agentNameBytesMax)
   const fallbackBytes = Buffer.byteLength(message.settings.fallback)
   if (fallbackBytes > limits.fallbackBytesMax) return reasons.settingSize('settings.fallback', fallbackBytes, limits.fallbackBytesMax)
+  const declarationsBytes = message.declarations.reduce((sum, declaration) => sum + bytesOf(declaration), 0)
+  if (declarationsBytes > limits.agentDeclarationsBytesMax) return reasons.declarationsSize(declarationsBytes)
   return undefined
+}
+
+/** Bytes of a declaration, and what its reference takes in every request. */
+function bytesOf({ name, description, schema }: Declaration): number {
+  return 100 + Buffer.byteLength(name) + Buffer.byteLength(description) + Buffer.byteLength(schema)
 }
 
 /** Without a fallback the user would get nothing when a turn ends without an answer (I3). */

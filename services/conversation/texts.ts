@@ -35,6 +35,8 @@ export const reasons = {
   messageIdSize: (bytes: number) => `the message id has ${bytes} bytes; it must have 1 to ${limits.messageIdBytesMax}`,
   conversationIdSize: (bytes: number) => `the conversation's id has ${bytes} bytes; it must have 1 to ${limits.conversationIdBytesMax}`,
   settingSize: (setting: string, bytes: number, max: number) => `${setting} has ${bytes} bytes; at most ${max} are taken`,
+  declarationsSize: (bytes: number) =>
+    `the declarations of the agent's tools have ${bytes} bytes; at most ${limits.agentDeclarationsBytesMax} are taken`,
   textSize: (bytes: number) => `the message has ${bytes} bytes; at most ${limits.userMessageBytesMax} are taken. Send a shorter one`,
   blank: (setting: string) => `${setting} is blank; it must hold text`,
   tooLow: (setting: string, value: number, min: number) => `${setting} is ${value}; it must be at least ${min}`,

@@ -8,6 +8,8 @@ import { errorLine } from './error-line.ts'
 /** Where APIs put their message, the most telling first. */
 const members = ['message', 'detail', 'error_description', 'title', 'error', 'errors', 'reason', 'msg']
 const depthMax = 5
+/** Characters of a page in which its title is looked for. */
+const pageLookedAtMax = 16 * 1024
 
 /** Undefined when the body is blank. */
 export function bodyLine(body: string): string | undefined {
@@ -25,7 +27,7 @@ function inJson(body: string): string | undefined {
 }
 
 function inPage(body: string): string | undefined {
-  return oneLine(/<title[^>]*>([^<]*)</i.exec(body)?.[1] ?? '')
+  return oneLine(/<title[^<>]*>([^<]*)</i.exec(body.slice(0, pageLookedAtMax))?.[1] ?? '')
 }
 
 function messageIn(value: unknown, depth: number): string | undefined {

@@ -14,12 +14,17 @@ const noise = [
   /^(npm )?(warn(ing)?|info|debug)\b/i,
   /^\(node:\d+\)/,
 ]
+/** Characters of the output, and of each of its lines, in which the error is looked for: removing terminal codes is quadratic on hostile texts. */
+const lookedAtMax = 64 * 1024
+const lineLookedAtMax = 2_048
 const namesAnError = /^(uncaught )?([\w$]+\.)*\w*(error|exception|panic|fatal)\w*\b/i
 
 /** The line that names an error, else the first that says anything; undefined when there is none. */
 export function errorLine(output: string): string | undefined {
-  const all = stripVTControlCharacters(output)
+  const all = output
+    .slice(0, lookedAtMax)
     .split(/\r?\n/)
+    .map((line) => stripVTControlCharacters(line.slice(0, lineLookedAtMax)))
     .filter((line) => line.trim() !== '')
   const telling = all.filter((line) => !noise.some((pattern) => pattern.test(line)))
   const line = telling.find((candidate) => namesAnError.test(candidate)) ?? telling[0] ?? all[0]

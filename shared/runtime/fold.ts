@@ -14,6 +14,7 @@ import { WeirError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Message } from '../messages.ts'
 import type { Output, Reaction, Received, Stage } from '../stage.ts'
+import { onOneLine, shortened } from '../text-cut.ts'
 import type { TopicName } from '../topology.ts'
 import { keyOf, stages, topics } from '../topology.ts'
 import type { DerivedId, Marks } from './derived-id.ts'
@@ -30,6 +31,8 @@ export type Unit<State> = {
   /** Its last record, whatever that did, and the unit's time. */
   last: Offset
   time: Milliseconds
+  /** Records of the unit that made the reducer throw, and why: folding it again must not run into them again. */
+  failures: Map<Offset, string>
 }
 
 /** What one record led to. `unit`: the key of the unit it concerned; undefined when it was dropped. */
@@ -51,8 +54,17 @@ export type FoldOptions<State, In extends Message, Task> = {
   marks: Marks
   /** The stage's inbox again, from `from` to before `to`, to fold a unit a second time. */
   readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
-  /** Take the records of this unit only, to fold it again. */
-  only?: string
+  /** Take the records of this unit only, to fold it again; `failures` are those of its records that are known to make the reducer throw. */
+  only?: { unit: string; failures: ReadonlyMap<Offset, string> }
+}
+
+/** A record that the reducer could not take, and the unit as it is in memory. */
+type Failing<State, In extends Message> = {
+  record: StoredRecord
+  key: string
+  received: Received<In>
+  unit: Unit<State> | undefined
+  marksBefore: () => Marks
 }
 
 const nothing: Taken = { unit: undefined, outputs: [], records: [] }
@@ -85,7 +97,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     }
     if (id !== undefined) moveMark(marks, id) // not before it was admitted: what a stranger wrote under an id must not hide what comes
     const key = message.type === 'tick' ? message.unit : stage.unit(message)
-    if (options.only !== undefined && key !== options.only) return nothing
+    if (options.only !== undefined && key !== options.only.unit) return nothing
     const unit = units.get(key)
     // What begins a unit anew brings its own time: a fold that begins there knows no other (R1).
     const time = message.type === 'carried' ? record.time : Math.max(record.time, unit?.time ?? 0)
@@ -94,6 +106,8 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
       return nothing
     }
     const received: Received<In> = { message, offset: record.offset, previous: unit?.last, time }
+    const failure = options.only?.failures.get(record.offset)
+    if (failure !== undefined) return settle({ record, key, received, unit, marksBefore }, unit?.state, failure, [])
     try {
       const reaction = stage.react(unit?.state, received)
       const taken = written(record, key, reaction.records ?? [])
@@ -101,7 +115,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
       keep(key, reaction, received, unit, marksBefore)
       return taken
     } catch (error) {
-      return fail(record, key, received, unit, marksBefore, error)
+      return fail({ record, key, received, unit, marksBefore }, error)
     }
   }
 
@@ -139,6 +153,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
         marksAtFirst: marksBefore(),
         last: offset,
         time,
+        failures: new Map(),
       })
     } else {
       unit.state = reaction.state
@@ -148,14 +163,8 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
   }
 
   /** The reducer threw, or what it wrote cannot be encoded. It is pure: trying again would end the same. */
-  async function fail(
-    record: StoredRecord,
-    key: string,
-    received: Received<In>,
-    unit: Unit<State> | undefined,
-    marksBefore: () => Marks,
-    error: unknown,
-  ): Promise<Taken> {
+  async function fail(failing: Failing<State, In>, error: unknown): Promise<Taken> {
+    const { record, key, received, unit } = failing
     const reason = textOf(error)
     const state = unit === undefined ? undefined : await foldAgain(key, unit, record.offset)
     const turn = turnOf(received.message) ?? unit?.turn
@@ -163,10 +172,17 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     const told: Output[] = [deadLetter(record, stage.name, error)]
     if (stage.name !== 'conversation')
       told.unshift({ to: 'conversation', message: { type: 'turn-failed', conversation, turn: turn ?? null, stage: stage.name, reason } })
+    return settle(failing, state, reason, told)
+  }
+
+  /** What `failed` makes of the state before the record that threw. A stage whose `failed` throws too loses the unit. */
+  function settle(failing: Failing<State, In>, state: State | undefined, reason: string, told: Output[]): Taken {
+    const { record, key, received, unit, marksBefore } = failing
     try {
       const reaction = stage.failed(state, received, reason)
       const taken = written(record, key, [...(reaction.records ?? []), ...told])
       keep(key, reaction, received, unit, marksBefore)
+      units.get(key)?.failures.set(record.offset, reason)
       return taken
     } catch {
       units.delete(key)
@@ -176,7 +192,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
 
   /** The unit's state before `upTo`, from the log: the one in memory may have been changed halfway. */
   async function foldAgain(key: string, unit: Unit<State>, upTo: Offset): Promise<State | undefined> {
-    const again = createFold({ ...options, marks: unit.marksAtFirst, only: key })
+    const again = createFold({ ...options, marks: unit.marksAtFirst, only: { unit: key, failures: unit.failures } })
     for await (const records of options.readBack(unit.first, upTo)) for (const record of records) await again.take(record)
     return again.units.get(key)?.state
   }
@@ -261,5 +277,5 @@ function turnOf(message: Message): number | undefined {
 }
 
 function textOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, limits.reasonBytesMax)
+  return shortened(onOneLine(error instanceof Error ? error.message : String(error)), limits.reasonBytesMax)
 }

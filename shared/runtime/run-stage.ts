@@ -97,9 +97,13 @@ function performerContext({
     },
     async history(upTo, waitMs) {
       const topic = `${topicPrefix}history`
-      const last = await bus.get({ topic, partition, key: historyKey(upTo), waitMs })
-      if (last === undefined) return undefined
-      const records = await bus.list({ topic, partition, prefix: historyPrefix(upTo.conversation) })
+      const list = () => bus.list({ topic, partition, prefix: historyPrefix(upTo.conversation) })
+      const key = historyKey(upTo)
+      let records = await list() // nearly always the entry is there already
+      if (!records.some((record) => record.key === key)) {
+        if ((await bus.get({ topic, partition, key, waitMs })) === undefined) return undefined
+        records = await list()
+      }
       const entries = records.flatMap(({ value }) => (value === null ? [] : [decode(value) as HistoryEntry]))
       return entries
         .filter((entry) => entry.turn < upTo.turn || (entry.turn === upTo.turn && entry.round <= upTo.round))

@@ -211,17 +211,16 @@ describe('a message', () => {
     })
   })
 
-  it('with more tools than a request can name is answered with the reason, and kept as a dead letter', async () => {
+  it('with more tools than a request can name is refused with the reason', async () => {
     await withPipeline({ model: script() }, async (pipeline) => {
       const { agent } = pipeline
       const [{ declaration }] = agent.tools as [(typeof agent.tools)[0]]
-      // A reference is longer than the declaration that it stands for, where that says nothing.
       const declarations = new Array(5_200).fill({ ...declaration, name: 'x'.repeat(2_000), description: '', schema: '' })
       await put(pipeline, [userMessage(agent, { messageId: 'crowded', declarations })])
       const [end] = await endsOfMessages(pipeline, 'c', ['crowded'])
-      expect(end).toMatchObject({ outcome: 'failed', class: 'internal', reply: 'This is the fallback.' })
-      expect(end?.reason).toMatch(/model-request of conversation has \d+ bytes, over the limit of 10485760/)
-      await expectGoesOn(pipeline, { deadLetters: 1 })
+      expect(end).toMatchObject({ outcome: 'failed', class: 'deterministic', reply: 'This is the fallback.' })
+      expect(end?.reason).toMatch(/^the declarations of the agent's tools have \d+ bytes; at most 4194304 are taken$/)
+      await expectGoesOn(pipeline)
     })
   })
 

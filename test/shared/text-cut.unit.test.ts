@@ -27,4 +27,8 @@ describe('a text on one line', () => {
     ['\ufeffé 😀', 'é 😀'],
     ['\n', ''],
   ])('of %j is %j', (text, line) => expect(onOneLine(text)).toBe(line))
+
+  it('is made of the beginning of a long one: what is behind is not looked at', () => {
+    expect(onOneLine('x'.repeat(1_000_000)).length).toBeLessThan(5_000)
+  })
 })

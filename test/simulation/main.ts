@@ -60,6 +60,7 @@ async function many(from: number, count: number): Promise<number> {
     if (done % 100 === 0) console.log(`${done} seeds, ${(done / ((performance.now() - began) / 1000)).toFixed(1)} a second`)
   }
   console.log(printTally(sum))
+  console.log(`seeds ${from} to ${from + count - 1}: no rule was broken`)
   return 0
 }
 
@@ -74,9 +75,11 @@ async function shared(from: number, count: number, shares: number): Promise<numb
       new Promise<number>((resolve) => {
         child.on('exit', (code) => {
           if (code !== 0) for (const other of children) if (other !== child) other.kill()
-          resolve(code ?? 0)
+          resolve(code ?? 1) // one that was killed has shown nothing
         })
       }),
   )
-  return Math.max(...(await Promise.all(codes)))
+  const worst = Math.max(...(await Promise.all(codes)))
+  console.log(worst === 0 ? `seeds ${from} to ${from + count - 1}: no rule was broken` : 'a rule was broken, or a worker died: see above')
+  return worst
 }

@@ -1,11 +1,12 @@
 // `weir demo`: incident I1 twice, first through a plain agent loop, then through Weir, against the same scripted model over real HTTP.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent } from '../../../shared/agents.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { systemClock } from '../../../shared/clock.ts'
+import { WeirError } from '../../../shared/errors.ts'
 import { createLog } from '../../../shared/log.ts'
 import { foldFrom } from '../../../shared/runtime/position.ts'
 import type { Settings } from '../../../shared/settings.ts'
@@ -50,14 +51,38 @@ async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { req
 
 async function playWeir(bad: BadModel, settings: Settings, screen: Screen): Promise<LoopEnd & { requests: number }> {
   screen.half('With Weir', 'six stages on the embedded bus: the same model, the same tool')
+  const folder = makeFolder()
   const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
-  const folder = await mkdtemp(join(tmpdir(), 'weir-demo-'))
   try {
-    const end = await throughWeir(demoAgent(server.url), folder, settings, screen)
+    const end = await throughWeir(demoAgent(server.url), folder.path, settings, screen)
     return { ...end, requests: server.requests.length }
   } finally {
     await server.close()
-    await rm(folder, { recursive: true, force: true })
+    folder.remove()
+  }
+}
+
+function newFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'weir-demo-'))
+  } catch (error) {
+    const message = `the demo needs a folder for its log in ${tmpdir()}: ${String(error)}. Set TMPDIR to a folder that can be written.`
+    throw new WeirError('bus.unwritable', message, { cause: error })
+  }
+}
+
+/** A folder for the bus that is gone afterwards, also after Ctrl-C. */
+function makeFolder(): { path: string; remove: () => void } {
+  const path = newFolder()
+  const interrupted = () => process.exit(130)
+  const clear = () => rmSync(path, { recursive: true, force: true })
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted).once('exit', clear)
+  return {
+    path,
+    remove() {
+      process.off('SIGINT', interrupted).off('SIGTERM', interrupted).off('exit', clear)
+      clear()
+    },
   }
 }
 

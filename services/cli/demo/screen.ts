@@ -1,6 +1,7 @@
 // What the demo shows: both halves line by line as they happen, then one comparison. 80 columns; colour only where the terminal wants it.
 
 import { styleText } from 'node:util'
+import { onOneLine } from '../../../shared/text-cut.ts'
 import type { Activity } from '../../edge/edge.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import type { BadModel } from './reflex-model.ts'
@@ -39,15 +40,15 @@ export function createScreen(out: NodeJS.WriteStream) {
             roundLine(activity.round, paint('yellow', 'the model is asked, with the intervention as its newest system message'))
           return
         case 'call-rejected':
-          return roundLine(activity.round, `${activity.name} rejected before execution: ${activity.reason}`)
+          return roundLine(activity.round, `${onOneLine(activity.name)} rejected before execution: ${activity.reason}`)
         case 'intervention-raised':
           line(`      ${paint('yellow', `${activity.intervention.rule}: ${activity.intervention.reason}`)}`)
           return
         case 'tool-started':
-          return roundLine(activity.round, `${activity.name} started`)
+          return roundLine(activity.round, `${onOneLine(activity.name)} started`)
         case 'turn-finished':
           line(`      ${paint('green', `${activity.outcome}:`)}`)
-          for (const words of wrapped(activity.reply, 72)) line(`      ${words}`)
+          for (const words of wrapped(onOneLine(activity.reply), 72)) line(`      ${words}`)
       }
     },
 

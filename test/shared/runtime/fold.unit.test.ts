@@ -343,3 +343,28 @@ describe('a record that cannot be taken', () => {
     expect(letter?.type === 'dead-letter' && [letter.value.length, letter.value[0], letter.value.at(-1)]).toEqual([1024 * 1024, 1, 1])
   })
 })
+
+describe('a unit that outlives many records that made its reducer throw', () => {
+  it('is folded again without running into the earlier ones: what is done grows with their number, not with its power', async () => {
+    let reacted = 0
+    const surviving: Stage<Count, In> = {
+      ...watched(() => {
+        reacted += 1
+      }),
+      failed: (state) => ({ state }),
+    }
+    const records = inbox({ id: id(7), message: request }, ...new Array(10).fill(failedWith('throw')), failedWith('x'))
+    const folded = createFold({
+      stage: surviving,
+      partition: 0,
+      topicPrefix: '',
+      marks: {},
+      async *readBack(from: number, to: number) {
+        yield records.filter((record) => record.offset >= from && record.offset < to)
+      },
+    })
+    for (const record of records) await folded.take(record)
+    expect(folded.units.get('c/0/1')?.state.failed).toBe(1)
+    expect(reacted).toBeLessThanOrEqual(12 + 10) // each record once, and the opening one again for each that threw
+  })
+})
