@@ -7,10 +7,11 @@ export const errorCodes = [
   'codec.unknown-schema',
   'codec.bad-body',
   'codec.bad-message',
-  // settings and agent files: what a person wrote
+  // settings, agent files and messages: what a person wrote
   'settings.invalid',
   'agent.invalid',
   'agent.unknown',
+  'message.invalid',
   // bus: the log itself
   'bus.unwritable',
   'bus.full',
@@ -34,6 +35,7 @@ export const errorCodes = [
   'provider.stalled',
   // the command line
   'usage',
+  'conversation.unknown',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]

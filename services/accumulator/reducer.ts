@@ -6,11 +6,14 @@
 // A2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One that is missing makes the answer a failure, never a
 //     shorter answer: a call whose last bytes are missing can look complete.
 // A3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is joined, repaired or invented (I1.1, I5.1).
-// A4. Bytes of parts are bounded over all attempts of a round (R7). An attempt that does not fit can never be folded, so its parts are given up.
+// A4. Bytes of parts are bounded over all attempts of a round (R7). Where a part does not fit, the attempt of which nothing came for longest is given
+//     up first, then the one that brought the part: an attempt that failed after most of an answer must not cost its retry the room. An attempt
+//     that was given up can never be folded, so its parts go.
 
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ModelFinished, ModelOpened, Part, PartEvent, RoundFailure, RoundProposed, Tick } from '../../shared/messages.ts'
+import { partWeight } from '../../shared/part-weight.ts'
 import type { Output, Stage } from '../../shared/stage.ts'
 import { closed, unreachable } from '../../shared/stage.ts'
 import { emptyResponse, foldResponse } from './response.ts'
@@ -21,10 +24,11 @@ export type OpenRound = {
   expiresAt: Milliseconds
   /** What the kept parts weigh together (A4). */
   bytes: number
+  /** The one whose newest part is oldest comes first. */
   attempts: Map<string, Attempt>
 }
 
-/** `kept`: parts by their place. `over`: a part did not fit, so this attempt can only be reported as cut. */
+/** `kept`: parts by their place. `over`: it was given up, so it can only be reported as cut. */
 type Attempt = { phase: 'kept'; parts: Map<number, PartEvent[]>; bytes: number } | { phase: 'over' }
 
 export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | Tick> = {
@@ -58,30 +62,27 @@ function keep(open: OpenRound, part: Part): void {
   const attempt: Attempt = open.attempts.get(part.attempt) ?? { phase: 'kept', parts: new Map(), bytes: 0 }
   if (attempt.phase === 'over' || attempt.parts.has(part.i)) return
 
-  const bytes = weightOf(part)
-  if (open.bytes + bytes > limits.roundPartsBytesMax) {
-    open.attempts.set(part.attempt, { phase: 'over' })
-    open.bytes -= attempt.bytes
+  const bytes = partWeight(part.events)
+  if (attempt.bytes + bytes > limits.roundPartsBytesMax) {
+    giveUp(open, part.attempt, attempt)
     return
   }
   attempt.parts.set(part.i, part.events)
   attempt.bytes += bytes
   open.bytes += bytes
+  open.attempts.delete(part.attempt) // so that it stands last: its newest part is the newest of all
   open.attempts.set(part.attempt, attempt)
+
+  for (const [name, oldest] of open.attempts) {
+    if (open.bytes <= limits.roundPartsBytesMax) return // at the latest when only this attempt is left, which fits by itself
+    if (oldest.phase === 'kept') giveUp(open, name, oldest)
+  }
 }
 
-/** What an event and a part cost beside their texts, so that empty ones are not free. */
-const eventBytes = 8
-const partBytes = 16
-
-function weightOf({ events }: Part): number {
-  let bytes = partBytes
-  for (const { text, id, name } of events) {
-    bytes += eventBytes + Buffer.byteLength(text)
-    if (id !== null) bytes += Buffer.byteLength(id)
-    if (name !== null) bytes += Buffer.byteLength(name)
-  }
-  return bytes
+/** Keeps A4. */
+function giveUp(open: OpenRound, name: string, attempt: Extract<Attempt, { phase: 'kept' }>): void {
+  open.attempts.set(name, { phase: 'over' })
+  open.bytes -= attempt.bytes
 }
 
 function proposed(open: OpenRound, finished: ModelFinished): Output {
@@ -105,7 +106,7 @@ function answer(open: OpenRound, finished: ModelFinished): Pick<RoundProposed, '
 function partsOf(open: OpenRound, { attempt, parts: count }: ModelFinished): PartEvent[][] | RoundFailure {
   const kept = open.attempts.get(attempt)
   if (kept?.phase === 'over') {
-    const reason = `the response was cut: its parts take more than the ${limits.roundPartsBytesMax} bytes that a round may hold`
+    const reason = `the response was cut: the parts of its round take more than the ${limits.roundPartsBytesMax} bytes that a round may hold`
     return { class: 'provider', reason }
   }
   const parts: PartEvent[][] = []

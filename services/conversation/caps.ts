@@ -2,6 +2,7 @@
 // For each cap the lowest counts of what the message says, what the operator stamped on any round of the turn, and the ceiling of limits.ts.
 // A cap only falls in the course of a turn. So the wall limit that a round was asked under is never later than that of a round before it.
 
+import { lowestCaps } from '../../shared/caps.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Cap, Caps } from '../../shared/messages.ts'
 
@@ -9,17 +10,7 @@ const ceilings: Caps = { rounds: limits.turnRoundsMax, calls: limits.turnCallsMa
 
 /** The caps under which a turn begins. */
 export function underCeilings(caps: Caps): Caps {
-  return lowest(caps, ceilings)
-}
-
-/** For each cap the lower one; no cap on tokens is higher than any. */
-export function lowest(a: Caps, b: Caps): Caps {
-  return {
-    rounds: Math.min(a.rounds, b.rounds),
-    calls: Math.min(a.calls, b.calls),
-    wallMs: Math.min(a.wallMs, b.wallMs),
-    tokens: a.tokens === null ? b.tokens : b.tokens === null ? a.tokens : Math.min(a.tokens, b.tokens),
-  }
+  return lowestCaps(caps, ceilings)
 }
 
 export type Spent = { rounds: number; calls: number; wallMs: number; tokens: number }

@@ -5,6 +5,7 @@ import { limits } from '../../shared/limits.ts'
 import type { AgentSettings, Cap, FailureClass, HistoryEntry, RoundOutcome, Totals } from '../../shared/messages.ts'
 import type { Output } from '../../shared/stage.ts'
 import { shortened } from '../../shared/text-cut.ts'
+import { latestOutcome } from '../../shared/tool-deadline.ts'
 import { notes, reasons } from './texts.ts'
 import type { Outstanding, Place, Turn } from './turn.ts'
 import { expiresAt, totalsOf } from './turn.ts'
@@ -76,5 +77,5 @@ function entry(of: Omit<HistoryEntry, 'type' | 'user'>): Output {
  */
 export function waitUntil(turn: Turn, now: Milliseconds): Milliseconds {
   const { settings, toolTimeoutMsMax } = turn.message
-  return Math.max(expiresAt(turn) + settings.policy.startWithinMs + toolTimeoutMsMax + 2 * settings.policy.graceMs, now + 1)
+  return Math.max(latestOutcome(expiresAt(turn), settings.policy, toolTimeoutMsMax), now + 1)
 }

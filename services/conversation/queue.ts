@@ -3,19 +3,12 @@
 import { toolRef } from '../../shared/agents.ts'
 import { limits } from '../../shared/limits.ts'
 import type { QueuedMessage, UserMessage } from '../../shared/messages.ts'
+import { slowestTimeout } from '../../shared/tool-deadline.ts'
 import { reasons } from './texts.ts'
 
 /** A message reduced to what its turn needs: tools by reference, and how long the slowest of them may run. */
 export function queuedOf({ messageId, text, agent, settings, declarations }: UserMessage): QueuedMessage {
-  const slowest = declarations.reduce((longest, { timeoutMs }) => Math.max(longest, timeoutMs), 0)
-  return {
-    messageId,
-    text,
-    agent,
-    settings,
-    tools: declarations.map(toolRef),
-    toolTimeoutMsMax: Math.min(slowest, limits.toolTimeoutMsMax),
-  }
+  return { messageId, text, agent, settings, tools: declarations.map(toolRef), toolTimeoutMsMax: slowestTimeout(declarations) }
 }
 
 /** Why no further message can wait; undefined: it can. */

@@ -1,10 +1,11 @@
 // A turn: what it remembers while it is open, and the records that begin it and ask the model for a round.
 // Its state does not grow with its rounds, and neither does what is written for a round: what was said stands in the history (C8).
 
+import { lowestCaps } from '../../shared/caps.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 import type { Cap, Caps, QueuedMessage, RoundOutcome, Totals } from '../../shared/messages.ts'
 import type { Output } from '../../shared/stage.ts'
-import { lowest, underCeilings } from './caps.ts'
+import { underCeilings } from './caps.ts'
 
 /** Where a record of the conversation was read. */
 export type Place = { conversation: string; offset: number; time: Milliseconds }
@@ -70,7 +71,7 @@ export function counted(turn: Turn, { response, policy }: RoundOutcome): Turn {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = response.usage
   return {
     ...turn,
-    caps: lowest(turn.caps, policy.caps),
+    caps: lowestCaps(turn.caps, policy.caps),
     used: {
       calls: turn.used.calls + response.calls.length,
       inputTokens: turn.used.inputTokens + inputTokens + cacheReadTokens + cacheWriteTokens,

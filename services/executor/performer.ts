@@ -10,6 +10,7 @@
 
 import type { Agents } from '../../shared/agents.ts'
 import { findTool, toolRef } from '../../shared/agents.ts'
+import type { CallEnding } from '../../shared/call-endings.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Message } from '../../shared/messages.ts'
@@ -17,7 +18,6 @@ import type { Performer, PerformerContext, StartPerformer } from '../../shared/p
 import { unreachable } from '../../shared/stage.ts'
 import type { Port } from '../../shared/topology.ts'
 import type { CallTry, ToolTask } from './reducer.ts'
-import type { Ending } from './results.ts'
 import { bounded, rejected } from './results.ts'
 import type { Slots } from './slots.ts'
 import { createSlots, createToolSlots } from './slots.ts'
@@ -234,7 +234,7 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
     for (const { jobs, name, job } of all) if (job.phase === 'claimed') withClaim(jobs, name, job)
   }
 
-  function report(task: RunTask, { status, text, reason }: Ending, durationMs: Milliseconds): Promise<boolean> {
+  function report(task: RunTask, { status, text, reason }: CallEnding, durationMs: Milliseconds): Promise<boolean> {
     const result = bounded({ ordinal: task.ordinal, status, text, reason, durationMs })
     return write('self', [{ type: 'outcome', ...callTryOf(task), owner, result }])
   }

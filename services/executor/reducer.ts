@@ -9,13 +9,15 @@
 // E6. A cancel is remembered until the turn expires, because it can overtake the round that it is meant for.
 
 import { argumentText } from '../../shared/call.ts'
+import type { CallEnding } from '../../shared/call-endings.ts'
+import { noResultInTime, outcomeUnknown } from '../../shared/call-endings.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Call, CallResult, Cancel, Claim, Declaration, Lapsed, Outcome, RoundCleared, Tick, TurnEnded } from '../../shared/messages.ts'
 import type { Output, Reaction, Stage } from '../../shared/stage.ts'
 import { closed, unreachable } from '../../shared/stage.ts'
-import type { Ending } from './results.ts'
-import { bounded, bytesOf, notRun, outcomeUnknown, rejected, saysNeverRan } from './results.ts'
+import { toolTimeout } from '../../shared/tool-deadline.ts'
+import { bounded, bytesOf, notRun, rejected, saysNeverRan } from './results.ts'
 
 type Inbox = RoundCleared | TurnEnded | Cancel | Claim | Outcome | Lapsed | Tick
 
@@ -140,7 +142,13 @@ function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<
 }
 
 /** The declaration under which the call may run, or why it never will. The last two repeat the validator's job: what cannot be judged does not run (R6). */
-function admission(turn: Turn, round: Round, call: Call, declaration: Declaration | undefined, time: Milliseconds): Declaration | Ending {
+function admission(
+  turn: Turn,
+  round: Round,
+  call: Call,
+  declaration: Declaration | undefined,
+  time: Milliseconds,
+): Declaration | CallEnding {
   if (turn.cancelled) return notRun('cancelled', false)
   if (time >= round.expiresAt) return notRun('expired', false)
   if (declaration === undefined) return rejected('this tool was not offered.', 'tool not offered')
@@ -202,21 +210,20 @@ function giveUp(turn: Turn | undefined, message: Lapsed, time: Milliseconds): Re
 
 function look(turn: Turn | undefined, time: Milliseconds): Reaction<Turn> {
   if (turn === undefined) return closed
-  const ending = outcomeUnknown('No result of this call came back in time.', 'no result in time')
   const records: Output[] = []
   for (const round of turn.rounds) {
     for (const open of round.calls) {
       const { phase } = open
       if (time < (deadlineOf(round, open) ?? Number.POSITIVE_INFINITY)) continue
       if (phase.kind === 'ready') records.push(decide(turn, round, open, notRun('expired', phase.lapsed)))
-      else if (phase.kind === 'claimed') records.push(...lapse(turn, round, open, phase, time, ending))
+      else if (phase.kind === 'claimed') records.push(...lapse(turn, round, open, phase, time, noResultInTime))
     }
   }
   return settle(turn, records, time)
 }
 
 /** The claim's time is over: once more if that can do no harm, else nobody will ever know. */
-function lapse(turn: Turn, round: Round, open: OpenCall, phase: Claimed, time: Milliseconds, ending: Ending): Output[] {
+function lapse(turn: Turn, round: Round, open: OpenCall, phase: Claimed, time: Milliseconds, ending: CallEnding): Output[] {
   const again = phase.declaration.idempotent && phase.try < round.policy.toolTries && !phase.cancelled && time < round.expiresAt
   if (!again) return [decide(turn, round, open, ending)]
   open.phase = { kind: 'ready', declaration: phase.declaration, try: phase.try + 1, lapsed: true }
@@ -237,7 +244,7 @@ function settle(turn: Turn, records: Output[], time: Milliseconds): Reaction<Tur
 }
 
 /** Makes the call done; returns the line of activity that says so. */
-function decide(turn: Turn, round: Round, open: OpenCall, ending: Ending | CallResult): Output {
+function decide(turn: Turn, round: Round, open: OpenCall, ending: CallEnding | CallResult): Output {
   const result = finish(round, { durationMs: 0, ...ending, ordinal: open.call.ordinal })
   open.phase = { kind: 'done', result }
   return callFinished(turn, round, open.call, result)
@@ -277,16 +284,12 @@ function deadlineOf({ expiresAt, policy }: Round, { phase }: OpenCall): Millisec
     case 'ready':
       return expiresAt
     case 'claimed':
-      return phase.time + policy.startWithinMs + timeoutOf(phase.declaration) + policy.graceMs
+      return phase.time + policy.startWithinMs + toolTimeout(phase.declaration) + policy.graceMs
     case 'done':
       return undefined
     default:
       return unreachable(phase)
   }
-}
-
-function timeoutOf(declaration: Declaration): Milliseconds {
-  return Math.min(declaration.timeoutMs, limits.toolTimeoutMsMax)
 }
 
 function taskOf({ conversation, turn }: Turn, { round, agent, policy, expiresAt }: Round, { call, phase }: OpenCall): ToolTask | undefined {
@@ -303,7 +306,7 @@ function taskOf({ conversation, turn }: Turn, { round, agent, policy, expiresAt 
     declaration,
     arguments: argumentText(call),
     startWithinMs: policy.startWithinMs,
-    timeoutMs: timeoutOf(declaration),
+    timeoutMs: toolTimeout(declaration),
     graceMs: policy.graceMs,
     idempotencyKey: JSON.stringify([conversation, turn, round, call.ordinal]),
   }

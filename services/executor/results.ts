@@ -1,20 +1,14 @@
 // The results that Weir itself gives to a call, written for the model that reads them, and the bounds that every result keeps.
 // S1. Only who knows that a call never ran, in any try, says skipped or rejected; everybody else says outcome_unknown (R5).
 
+import type { CallEnding, WhyNotRun } from '../../shared/call-endings.ts'
+import { outcomeUnknown, skippedCall } from '../../shared/call-endings.ts'
 import { limits } from '../../shared/limits.ts'
 import type { CallResult, ResultStatus } from '../../shared/messages.ts'
 import { cutToBytes, shortened } from '../../shared/text-cut.ts'
 
-/** A result without its place and time, as tools and the functions below give it. */
-export type Ending = { status: ResultStatus; text: string; reason: string }
-
-/** Why a call that nobody has claimed will not run: its turn was cancelled, or the turn's time is over. */
-export type Why = 'cancelled' | 'expired'
-
-const whatToDo = 'It may have run, or may still take effect; check before doing it again.'
-
 /** The end of a call that is not claimed: skipped, unless an earlier try lapsed and so may have run (S1). */
-export function notRun(why: Why, lapsed: boolean): Ending {
+export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {
   if (lapsed) {
     const what = why === 'cancelled' ? 'the turn was cancelled' : 'the time for this turn was over'
     return outcomeUnknown(
@@ -22,18 +16,11 @@ export function notRun(why: Why, lapsed: boolean): Ending {
       'no result of an earlier try',
     )
   }
-  return why === 'cancelled'
-    ? { status: 'skipped', text: 'This call was not run: the turn was cancelled before it started.', reason: 'cancelled before it started' }
-    : { status: 'skipped', text: 'This call was not run: the time for this turn was over.', reason: 'the turn was over before it started' }
-}
-
-/** `what` is a whole sentence for the model, `reason` the short form. */
-export function outcomeUnknown(what: string, reason: string): Ending {
-  return { status: 'outcome_unknown', text: `${what} ${whatToDo}`, reason }
+  return skippedCall(why)
 }
 
 /** The call never ran, and the same call will be refused again. */
-export function rejected(what: string, reason: string): Ending {
+export function rejected(what: string, reason: string): CallEnding {
   return {
     status: 'rejected',
     text: `Tool call rejected before execution: ${what} Do not retry it; continue without this tool, or tell the user.`,

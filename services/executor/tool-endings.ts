@@ -1,7 +1,7 @@
 // Endings that the kinds of tools share, so that the model reads the same words for the same thing.
 
+import { outcomeUnknown } from '../../shared/call-endings.ts'
 import type { Output } from './kept-output.ts'
-import { outcomeUnknown } from './results.ts'
 import type { RunningTool, ToolEnding } from './tool.ts'
 
 /** Who ended it: it itself, or we did. */

@@ -2,8 +2,8 @@
 // (start-tool.ts); the simulator hands in a fake.
 
 import type { ToolRun } from '../../shared/agents.ts'
+import type { CallEnding } from '../../shared/call-endings.ts'
 import type { Clock, Milliseconds } from '../../shared/clock.ts'
-import type { Ending } from './results.ts'
 
 export type ToolCall = {
   /** JSON text, as the model wrote it. */
@@ -21,7 +21,7 @@ export type ToolCall = {
  * `fault` is for the operator's log only: it may name programs, folders and servers, which a record must not (design: what a record may not
  * say). `printed`: what the tool wrote beside its result, bounded; for the debug log only.
  */
-export type ToolEnding = Ending & { fault?: string; printed?: string }
+export type ToolEnding = CallEnding & { fault?: string; printed?: string }
 
 export type RunningTool = {
   /** True as soon as it really runs, false when it could not be started. Never rejects. */

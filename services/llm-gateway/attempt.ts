@@ -12,14 +12,15 @@ import type { Agent, Agents } from '../../shared/agents.ts'
 import { findTool } from '../../shared/agents.ts'
 import { limits } from '../../shared/limits.ts'
 import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy, Usage } from '../../shared/messages.ts'
+import { eventWeight } from '../../shared/part-weight.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
 import { withOperatorCaps } from './operator-caps.ts'
-import { eventBytes, PartWriter } from './part-writer.ts'
+import { PartWriter } from './part-writer.ts'
 import type { Failed, Finished, Provider, ProviderRequest, Streamed } from './provider.ts'
 import { shortReason } from './reason.ts'
 import type { AttemptTask } from './reducer.ts'
 import { watchSilence } from './silence.ts'
-import { noLongerWanted, orStopped, stopped } from './stopping.ts'
+import { noLongerWanted, orStopped, stopped, waitingUntil } from './stopping.ts'
 
 export type GatewayOptions = {
   agents: Agents
@@ -135,16 +136,23 @@ async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): 
 
   const leave = new AbortController()
   let isStalled = false
+  let isOver = false
   const silence = watchSilence(context.clock, stallMs, () => {
     isStalled = true
     leave.abort(noLongerWanted)
   })
-  const signal = AbortSignal.any([stop, leave.signal])
+  // By hand: AbortSignal.any takes longer, and would tell the provider also of a stop that comes when the answer is there.
+  const { signal } = leave
+  const leaveNow = (): void => leave.abort(noLongerWanted)
+  stop.addEventListener('abort', leaveNow, { once: true })
+  if (stop.aborted) leaveNow()
   const events = guarded(attempt, ready, signal, silence.heard)
+  const waiting = waitingUntil(signal)
   try {
     for (;;) {
-      const next = await orStopped(signal, events.next())
+      const next = await waiting.for(events.next())
       if (next === stopped) return isStalled && !stop.aborted ? stalled(stallMs) : stopped
+      isOver = next.value.kind !== 'events'
       if (next.value.kind === 'failed') return next.value
       if (next.value.kind === 'finished') {
         const visible = text.join('')
@@ -152,18 +160,22 @@ async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): 
       }
 
       for (const event of next.value.events) {
-        bytes += eventBytes(event)
+        bytes += eventWeight(event)
         if (event.kind === 'call_start') names.add(event.name ?? '')
         if (event.kind === 'text') text.push(event.text)
       }
       if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
+      const room = parts.add(next.value.events)
+      if (room === undefined) continue
       silence.pause()
-      if ((await orStopped(stop, parts.add(next.value.events))) === stopped) return stopped
+      if ((await orStopped(stop, room)) === stopped) return stopped
       silence.resume()
     }
   } finally {
     silence.stop()
-    leave.abort(noLongerWanted)
+    waiting.end()
+    stop.removeEventListener('abort', leaveNow)
+    if (!isOver) leaveNow() // what is over has let go of its connection by itself
     events.return(noEnding).catch(() => undefined)
   }
 }

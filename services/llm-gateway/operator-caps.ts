@@ -2,12 +2,13 @@
 // anything up (R2). Nobody can lift a cap this way, neither an agent's file nor a message.
 
 import { policyOf } from '../../shared/agents.ts'
-import type { Caps, OperatorLimits, Policy } from '../../shared/messages.ts'
+import { lowestCaps } from '../../shared/caps.ts'
+import type { OperatorLimits, Policy } from '../../shared/messages.ts'
 
 /** The policy that judges a round; the agent's own, unchanged, where the operator's caps are not lower. */
 export function withOperatorCaps(policy: Policy, operator: OperatorLimits | undefined): Policy {
   if (operator === undefined) return policy
-  const caps = lowerOf(policy.caps, operator.caps)
+  const caps = lowestCaps(policy.caps, operator.caps)
   if (
     caps.rounds === policy.caps.rounds &&
     caps.calls === policy.caps.calls &&
@@ -17,13 +18,4 @@ export function withOperatorCaps(policy: Policy, operator: OperatorLimits | unde
     return policy
   const { version: _, ...content } = policy
   return policyOf({ ...content, caps })
-}
-
-function lowerOf(agent: Caps, operator: Caps): Caps {
-  return {
-    rounds: Math.min(agent.rounds, operator.rounds),
-    calls: Math.min(agent.calls, operator.calls),
-    wallMs: Math.min(agent.wallMs, operator.wallMs),
-    tokens: agent.tokens === null || operator.tokens === null ? (agent.tokens ?? operator.tokens) : Math.min(agent.tokens, operator.tokens),
-  }
 }

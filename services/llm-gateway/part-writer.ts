@@ -8,6 +8,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent } from '../../shared/messages.ts'
+import { eventWeight } from '../../shared/part-weight.ts'
 import { WholeCharacters } from './whole-characters.ts'
 
 /** Writes part number `i`; resolves when it is acknowledged. */
@@ -32,8 +33,8 @@ export class PartWriter {
     this.write = write
   }
 
-  /** Resolves when there is room for more; rejects when a write has failed. */
-  async add(events: PartEvent[]): Promise<void> {
+  /** Undefined: there is room for more. Else resolves when there is; rejects when a write has failed. */
+  add(events: PartEvent[]): Promise<void> | undefined {
     for (const event of events) this.gather(this.characters.pass(event))
     if (this.gathered.length > 0)
       this.cancelTimer ??= this.clock.after(limits.partHoldMs, () => {
@@ -41,6 +42,10 @@ export class PartWriter {
         this.writeNext()
       })
     this.writeNext()
+    return this.isFull() || this.failure !== undefined ? this.room() : undefined
+  }
+
+  private async room(): Promise<void> {
     while (this.isFull() && this.inFlight !== undefined) await this.inFlight
     this.throwFailure()
   }
@@ -71,7 +76,7 @@ export class PartWriter {
   private gather(events: PartEvent[]): void {
     for (const event of events) {
       this.gathered.push(event)
-      this.gatheredBytes += eventBytes(event)
+      this.gatheredBytes += eventWeight(event)
     }
   }
 
@@ -98,9 +103,9 @@ export class PartWriter {
   private take(): PartEvent[] {
     let count = 0
     for (let bytes = 0; count < this.gathered.length && count < limits.partEventsMax && bytes < limits.partBytesMax; count += 1)
-      bytes += eventBytes(this.gathered[count] as PartEvent)
+      bytes += eventWeight(this.gathered[count] as PartEvent)
     const events = this.gathered.splice(0, count)
-    for (const event of events) this.gatheredBytes -= eventBytes(event)
+    for (const event of events) this.gatheredBytes -= eventWeight(event)
     return events
   }
 
@@ -117,9 +122,4 @@ export class PartWriter {
   private throwFailure(): void {
     if (this.failure !== undefined) throw this.failure.cause
   }
-}
-
-/** Bytes of an event as the bound on a round counts them (the accumulator's does too): its texts, and a little so that none is free. */
-export function eventBytes({ id, name, text }: PartEvent): number {
-  return 16 + Buffer.byteLength(text) + Buffer.byteLength(id ?? '') + Buffer.byteLength(name ?? '')
 }

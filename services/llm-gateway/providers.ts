@@ -5,6 +5,16 @@ import { anthropic } from './anthropic.ts'
 import { openaiChat } from './openai-chat.ts'
 import type { Provider } from './provider.ts'
 
+/** As `connect`, once for each agent: making an SDK's client costs more than an answer's worth of reading. */
+export function providers(): (agent: Agent) => Provider {
+  const connected = new WeakMap<Agent, Provider>()
+  return (agent) => {
+    const provider = connected.get(agent) ?? connect(agent)
+    connected.set(agent, provider)
+    return provider
+  }
+}
+
 /** How an agent's model is asked. Its key and its address stay in here. */
 export function connect(agent: Agent): Provider {
   switch (agent.model.provider) {

@@ -73,6 +73,7 @@ function waitsForUser(said: Utterance[]): boolean {
 
 /** What is not readable as blocks is left out. */
 function thinkingOf(reasoning: string): Record<string, unknown>[] {
+  if (reasoning === '') return [] // most responses have none, and what is no JSON is expensive to find out
   const blocks = parseJson(reasoning)
   return Array.isArray(blocks) ? blocks.filter(isObject) : []
 }

@@ -7,15 +7,32 @@ export const noLongerWanted: Error = Object.assign(new Error('it is no longer wa
 
 /** What `work` comes to, or `stopped` as soon as `stop` aborts; then nobody looks at what becomes of the work, also not if it fails. */
 export async function orStopped<T>(stop: AbortSignal, work: Promise<T>): Promise<T | typeof stopped> {
-  let leave = (): void => undefined
-  const left = new Promise<typeof stopped>((resolve) => {
-    leave = () => resolve(stopped)
-    if (stop.aborted) leave()
-    else stop.addEventListener('abort', leave, { once: true })
-  })
+  const waiting = waitingUntil(stop)
   try {
-    return await Promise.race([left, work])
+    return await waiting.for(work)
   } finally {
-    stop.removeEventListener('abort', leave)
+    waiting.end()
+  }
+}
+
+export type Waiting = {
+  /** As orStopped; one at a time. */
+  for<T>(work: Promise<T>): Promise<T | typeof stopped>
+  end(): void
+}
+
+/** For who waits often: a stream of small pieces would otherwise add a listener to the signal for each of them. */
+export function waitingUntil(stop: AbortSignal): Waiting {
+  let leave = (): void => undefined
+  const onAbort = (): void => leave()
+  stop.addEventListener('abort', onAbort, { once: true })
+  return {
+    for: (work) =>
+      new Promise((resolve, reject) => {
+        leave = () => resolve(stopped)
+        if (stop.aborted) leave()
+        work.then(resolve, reject)
+      }),
+    end: () => stop.removeEventListener('abort', onAbort),
   }
 }

@@ -102,7 +102,7 @@ function callEvidence(
   rejection: Rejection | undefined,
 ): CallEvidence {
   const read = readArguments(call.raw, commentsOf(declaration))
-  const tool = quoted(call.name)
+  const tool = toolOf(call)
   const { effect, operation, freeText } = operationOf(tool, read.value)
   const failure = result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
   const text = masked(failure === undefined || result.status === 'error' ? result.text || result.reason : result.reason)
@@ -123,6 +123,11 @@ function callEvidence(
       outcome: failure === undefined ? returned(quoted(result.text)) : `error: ${failure.reason}`,
     },
   }
+}
+
+/** The name under which rules count a call: whatever a model invents as a name, bounded. */
+export function toolOf({ name }: Call): string {
+  return quoted(name)
 }
 
 /** Longer answers are no acknowledgements, so more of them need not be kept. */

@@ -16,10 +16,11 @@ import { limits } from '../../shared/limits.ts'
 import type { CallResult, Cancel, Intervention, RoundChecked, RoundExecuted, Tick, TurnEnded } from '../../shared/messages.ts'
 import type { Output, Reaction, Stage } from '../../shared/stage.ts'
 import { closed, unreachable } from '../../shared/stage.ts'
+import { latestOutcome, slowestTimeout } from '../../shared/tool-deadline.ts'
 import { evidenceOf } from './evidence.ts'
 import type { LoopMemory } from './judgement.ts'
 import { beginMemory, judge, wordsFor } from './judgement.ts'
-import { allSkipped, completed, decidedOf, latestOutcome } from './refusals.ts'
+import { allSkipped, completed, decidedOf } from './refusals.ts'
 
 type Inbox = RoundChecked | RoundExecuted | TurnEnded | Cancel | Tick
 
@@ -68,7 +69,10 @@ export const loopDetector: Stage<Turn, Inbox> = {
   wants: () => [],
 
   due({ cancelled, expiresAt, outstanding }) {
-    if (outstanding !== undefined) return latestOutcome(outstanding.checked, expiresAt)
+    if (outstanding !== undefined) {
+      const { policy, declarations } = outstanding.checked
+      return latestOutcome(expiresAt, policy, slowestTimeout(declarations))
+    }
     return cancelled ? expiresAt : expiresAt + limits.turnLingerMs
   },
 

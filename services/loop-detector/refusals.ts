@@ -1,18 +1,12 @@
 // Results of calls that the detector does not let run, or whose end nobody reported. The texts are for the model.
 
-import type { Milliseconds } from '../../shared/clock.ts'
-import type { Call, CallResult, Rejection, RoundChecked } from '../../shared/messages.ts'
-
-/** Why nothing of a round may run any more. */
-export type Why = 'cancelled' | 'expired'
+import type { WhyNotRun } from '../../shared/call-endings.ts'
+import { noResultInTime, skippedCall } from '../../shared/call-endings.ts'
+import type { Call, CallResult, Rejection } from '../../shared/messages.ts'
 
 /** Every call of a round that must not start. */
-export function allSkipped(calls: Call[], why: Why): CallResult[] {
-  const [text, reason] =
-    why === 'cancelled'
-      ? ['This call was not run: the turn was cancelled before it started.', 'cancelled before it started']
-      : ['This call was not run: the time for this turn was over.', 'the turn was over before it started']
-  return calls.map(({ ordinal }) => skipped(ordinal, text, reason))
+export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
+  return calls.map(({ ordinal }) => ({ ordinal, ...skippedCall(why), durationMs: 0 }))
 }
 
 /** Results of the calls that must not run, by ordinal: those beyond `callsLeft`, and those that the validator rejected. The others may. */
@@ -34,13 +28,9 @@ export function completed(calls: Call[], ...known: CallResult[][]): CallResult[]
       .reverse()
       .map((result) => [result.ordinal, result]),
   )
-  return calls.toSorted((a, b) => a.ordinal - b.ordinal).map(({ ordinal }) => results.get(ordinal) ?? unknown(ordinal))
-}
-
-/** When even the last call that could be started before `expiresAt` must have been reported. */
-export function latestOutcome({ policy, declarations }: RoundChecked, expiresAt: Milliseconds): Milliseconds {
-  const longest = Math.max(0, ...declarations.map(({ timeoutMs }) => timeoutMs))
-  return expiresAt + policy.startWithinMs + longest + 2 * policy.graceMs
+  return calls
+    .toSorted((a, b) => a.ordinal - b.ordinal)
+    .map(({ ordinal }) => results.get(ordinal) ?? { ordinal, ...noResultInTime, durationMs: 0 })
 }
 
 function overBudget(ordinal: number, callsLeft: number): CallResult {
@@ -63,14 +53,4 @@ function rejectedResult({ ordinal, text, reason }: Rejection): CallResult {
 
 function skipped(ordinal: number, text: string, reason: string): CallResult {
   return { ordinal, status: 'skipped', text, reason, durationMs: 0 }
-}
-
-function unknown(ordinal: number): CallResult {
-  return {
-    ordinal,
-    status: 'outcome_unknown',
-    text: 'No result of this call arrived in time. It may have run, or may still take effect; check before doing it again.',
-    reason: 'no result in time',
-    durationMs: 0,
-  }
 }

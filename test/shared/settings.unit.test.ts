@@ -1,5 +1,9 @@
-import { describe, expect, it } from '@jest/globals'
-import { readSettings } from '../../shared/settings.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { readSettings, settingsWithOrigins } from '../../shared/settings.ts'
+import { findSettingsFile } from '../../shared/settings-file.ts'
 
 describe('settings', () => {
   it('have a default each', () => {
@@ -8,7 +12,7 @@ describe('settings', () => {
       topicPrefix: 'weir.',
       partitions: 4,
       synchronous: 'normal',
-      logLevel: 'info',
+      logLevel: 'warn',
     })
   })
 
@@ -20,20 +24,114 @@ describe('settings', () => {
   })
 
   it('name every bad value, where it came from, and what would be accepted', () => {
-    let message = ''
-    try {
-      readSettings({ partitions: '0' }, { WEIR_LOG_LEVEL: 'loud', WEIR_SYNCHRONOUS: 'full' })
-    } catch (error) {
-      message = (error as Error).message
-    }
-    expect(message).toBe(
-      'Settings cannot be used.\n' +
-        '  partitions is "0" (from the flag --partitions): it must be >= 1\n' +
-        '  logLevel is "loud" (from the variable WEIR_LOG_LEVEL): it must be equal to one of the allowed values (trace, debug, info, warn, error, fatal, silent)',
-    )
+    expect(complaintOf(() => readSettings({ partitions: '0' }, { WEIR_LOG_LEVEL: 'loud', WEIR_SYNCHRONOUS: 'full' }))).toEqual([
+      'partitions is "0" (from the flag --partitions); must be a whole number from 1 to 500',
+      'logLevel is "loud" (from the variable WEIR_LOG_LEVEL); must be trace, debug, info, warn, error, fatal or silent',
+    ])
   })
 
-  it.each(['2.5', 'many', '', '1e9'])('do not take %j for a number of partitions', (value) => {
+  it.each(['2.5', 'many', '', '1e9', '-1', '501'])('do not take %j for a number of partitions', (value) => {
     expect(() => readSettings({ partitions: value }, {})).toThrow(expect.objectContaining({ code: 'settings.invalid' }))
   })
+
+  it.each([
+    [{ dataFolder: '' }, 'dataFolder is "" (from the flag --data-folder); must not be empty'],
+    [{ topicPrefix: 'a/b' }, 'topicPrefix is "a/b" (from the flag --topic-prefix); must match ^[A-Za-z0-9._-]{0,100}$'],
+  ])('refuse %j', (flags, words) => {
+    expect(complaintOf(() => readSettings(flags, {}))).toEqual([words])
+  })
 })
+
+describe('a settings file', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-settings-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  const find = (config?: string, environment: NodeJS.ProcessEnv = {}) => findSettingsFile({ config, environment, folder })
+
+  it('stands below flags and environment and above the defaults, and each value tells its origin', () => {
+    write('weir.yaml', '# ours\nlogLevel: warn\npartitions: 8\nsynchronous: full\n')
+    const flags = { synchronous: 'off' }
+    expect(settingsWithOrigins(flags, { WEIR_PARTITIONS: '2' }, find())).toEqual({
+      dataFolder: { value: '.weir', origin: { kind: 'default' } },
+      topicPrefix: { value: 'weir.', origin: { kind: 'default' } },
+      partitions: { value: 2, origin: { kind: 'environment', name: 'WEIR_PARTITIONS' } },
+      synchronous: { value: 'off', origin: { kind: 'flag', name: '--synchronous' } },
+      logLevel: { value: 'warn', origin: { kind: 'file', name: 'weir.yaml:2' } },
+    })
+  })
+
+  it('need not be there', () => {
+    expect(find()).toBeUndefined()
+  })
+
+  it('may be JSON, and may be empty', () => {
+    write('weir.json', '{ "partitions": 3 }')
+    expect(readSettings({}, {}, find())).toMatchObject({ partitions: 3 })
+    write('empty.yaml', '# nothing yet\n')
+    expect(readSettings({}, {}, find('empty.yaml'))).toMatchObject({ partitions: 4 })
+  })
+
+  it('is named by the flag, else by the variable, else it is looked for', () => {
+    write('weir.yaml', 'partitions: 1')
+    write('a.yaml', 'partitions: 2')
+    write('b.yml', 'partitions: 3')
+    expect(readSettings({}, {}, find())).toMatchObject({ partitions: 1 })
+    expect(readSettings({}, {}, find(undefined, { WEIR_CONFIG: 'a.yaml' }))).toMatchObject({ partitions: 2 })
+    expect(readSettings({}, {}, find('b.yml', { WEIR_CONFIG: 'a.yaml' }))).toMatchObject({ partitions: 3 })
+  })
+
+  it('means paths from its own folder on', () => {
+    const name = join(folder, 'weir.yaml')
+    write('weir.yaml', 'dataFolder: data')
+    expect(readSettings({}, {}, find(name)).dataFolder).toBe(join(folder, 'data'))
+    expect(readSettings({}, {}, find()).dataFolder).toBe('data')
+    write('weir.yaml', 'dataFolder: /var/lib/weir')
+    expect(readSettings({}, {}, find()).dataFolder).toBe('/var/lib/weir')
+  })
+
+  it('is told all its mistakes at once, beside those of flags and variables', () => {
+    write('weir.yaml', 'partitons: 4\nlogLevel: loud\nsynchronous: 1\ntopicPrefix:\ncolour: red\npartitions: "4"\n')
+    expect(complaintOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find()))).toEqual([
+      'topicPrefix is null (from weir.yaml:4); must be a text; put quotes around it',
+      'partitions is "4" (from weir.yaml:6); must be a whole number from 1 to 500',
+      'synchronous is 1 (from weir.yaml:3); must be off, normal or full',
+      'logLevel is "loud" (from weir.yaml:2); must be trace, debug, info, warn, error, fatal or silent',
+      'dataFolder is "" (from the flag --data-folder); must not be empty',
+      'weir.yaml:1:1 partitons: is no setting; did you mean partitions?',
+      'weir.yaml:5:1 colour: is no setting; there are dataFolder, topicPrefix, partitions, synchronous and logLevel',
+    ])
+  })
+
+  it.each([
+    ['missing.yaml', '', 'missing.yaml:1 (from the flag --config) does not exist'],
+    ['weir.toml', 'x', 'weir.toml (from the flag --config) is no settings file; its name must end in .yaml, .yml or .json'],
+    ['', '', 'the flag --config is empty; must be the path of a settings file'],
+    ['list.yaml', '- 1', 'list.yaml:1:1: is a list of 1; must be a mapping of settings'],
+    ['twice.yaml', 'partitions: 1\npartitions: 2', 'twice.yaml:2:1 partitions: is given twice, first in line 1; keep one'],
+    ['bad.json', '{ "partitions": }', 'bad.json:1:17: is not JSON from here on'],
+  ])('%j with %j is refused', (name, text, words) => {
+    if (text !== '') write(name, text)
+    expect(complaintOf(() => readSettings({}, {}, find(name)))).toEqual([words])
+  })
+
+  it('is only one', () => {
+    write('weir.yaml', '')
+    write('weir.json', '{}')
+    expect(complaintOf(() => readSettings({}, {}, find()))).toEqual(['weir.yaml and weir.json are both there; keep one of them'])
+  })
+})
+
+function complaintOf(read: () => unknown): string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    const [title, ...lines] = (error as Error).message.split('\n')
+    expect(title).toBe('Settings cannot be used.')
+    return lines.map((line) => line.slice(2))
+  }
+}

@@ -6,10 +6,11 @@
 
 import { limits } from '../../../shared/limits.ts'
 import type { Call, Policy, Rejection, RejectionCode } from '../../../shared/messages.ts'
+import { toolOf } from '../evidence.ts'
 import { touch } from '../recency.ts'
 import type { Rule } from '../rule.ts'
 
-/** Rounds in a row with a schema failure, by tool. */
+/** Rounds in a row with a schema failure, by tool (toolOf). */
 type Memory = Map<string, number>
 
 export const schemaFailure: Rule<Memory> = {
@@ -44,7 +45,7 @@ export function sharpened(memory: Memory, rejections: Rejection[], calls: Call[]
   return rejections.map((rejection) => {
     const call = byOrdinal.get(rejection.ordinal)
     if (call === undefined || call.problem === 'stream_error' || !isSchemaFailure(rejection.code)) return rejection
-    const times = (memory.get(call.name) ?? 0) + 1
+    const times = (memory.get(toolOf(call)) ?? 0) + 1
     return times < loop.schemaFailures ? rejection : { ...rejection, text: breakerText(call.name, times, rejection.requiredFields) }
   })
 }

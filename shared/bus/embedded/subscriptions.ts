@@ -46,8 +46,15 @@ type Group = {
   close(): Promise<void>
 }
 
-/** One partition of a group. `next`: the offset to read next; `keep`: where the group would fold from after a restart. */
-type Lane = PartitionName & { owner: Group; reader: PartitionReader; next: Offset; keep: Offset; phase: LanePhase }
+/** One partition of a group. `from`: where its reader began; `next`: the offset to read next; `committed`: its reader's newest. */
+type Lane = PartitionName & {
+  owner: Group
+  reader: PartitionReader
+  from: Offset
+  next: Offset
+  committed: Commit | undefined
+  phase: LanePhase
+}
 
 type LanePhase = { kind: 'idle' } | { kind: 'queued' } | { kind: 'stepping'; done: Promise<void> }
 
@@ -99,7 +106,7 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
     try {
       const { outputs, commit } = await lane.reader.read(batch)
       await writer.writeStep({ outputs, commit: commit === undefined ? undefined : { ...commit, group, topic, partition } })
-      if (commit !== undefined) lane.keep = keepFrom(commit)
+      lane.committed = commit ?? lane.committed
       lane.next = (batch.at(-1)?.offset ?? lane.next) + 1
       lane.reader.acknowledged()
     } catch (error) {
@@ -115,7 +122,7 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
     const asked = log.ends(topic).map(async (ends) => {
       const { partition } = ends
       const reader = await assign({ topic, ends, committed: log.committed({ group, topic, partition }) })
-      owner.lanes.push({ topic, partition, owner, reader, next: reader.position, keep: reader.position, phase: idle })
+      owner.lanes.push({ topic, partition, owner, reader, from: reader.position, next: reader.position, committed: undefined, phase: idle })
     })
     for (const answer of await Promise.allSettled(asked)) if (answer.status === 'rejected') throw answer.reason
     assertOpen()
@@ -187,7 +194,10 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
     neededFrom(partition) {
       const readers = [...(lanes.get(laneName(partition)) ?? [])]
       return {
-        offset: Math.min(Number.MAX_SAFE_INTEGER, ...readers.map(({ keep }) => keep)),
+        offset: Math.min(
+          Number.MAX_SAFE_INTEGER,
+          ...readers.map(({ committed, from }) => (committed === undefined ? from : keepFrom(committed))),
+        ),
         groups: new Set(readers.map(({ owner }) => owner.group)),
       }
     },

@@ -3,6 +3,7 @@ import type { OpenRound } from '../../../services/accumulator/reducer.ts'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { Part, RoundProposed } from '../../../shared/messages.ts'
+import { eventWeight } from '../../../shared/part-weight.ts'
 import { at, given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part, proposedFor } from './stream.ts'
 
@@ -148,7 +149,7 @@ describe('the bound on the bytes of a round', () => {
         response: { text: '', stop: 'cut' },
         failure: {
           class: 'provider',
-          reason: `the response was cut: its parts take more than the ${limits.roundPartsBytesMax} bytes that a round may hold`,
+          reason: `the response was cut: the parts of its round take more than the ${limits.roundPartsBytesMax} bytes that a round may hold`,
         },
       },
     ])
@@ -157,22 +158,61 @@ describe('the bound on the bytes of a round', () => {
   })
 
   it('holds over all attempts together, and one that is given up makes room for the next', () => {
-    const other = (i: number): Part => ({ ...part(i, half), attempt: 'b1' })
-    const round = given(accumulator, opened(), part(0, half), other(0))
-    expect(round.when(finished({ attempt: 'b1' })).to('next')).toMatchObject([{ failure: { class: 'provider' } }])
-    expect(text(round.when(finished()))).toHaveLength(limits.roundPartsBytesMax / 2)
-
-    const again = given(accumulator, opened(), part(0, half), part(1, half), other(0))
+    const again = given(accumulator, opened(), part(0, half), part(1, half), of('b1', part(0, half)))
     expect(text(again.when(finished({ attempt: 'b1' })))).toHaveLength(limits.roundPartsBytesMax / 2)
   })
 
-  it('is counted in bytes, not in characters, and events without text are not free', () => {
+  it('gives up the attempt of which nothing came for longest, so an attempt that failed late costs its retry nothing', () => {
+    const mebibyte = (i: number) => part(i, event('text', 'x'.repeat(2 ** 20)))
+    const first = [0, 1, 2, 3].map(mebibyte)
+    const retry = [0, 1, 2].map((i) => of('b1', mebibyte(i)))
+    const round = given(accumulator, opened(), ...first, ...retry)
+    expect(text(round.when(finished({ attempt: 'b1', parts: 3 })))).toHaveLength(3 * 2 ** 20)
+    expect(round.when(finished({ parts: 4 })).to('next')).toMatchObject([{ failure: { class: 'provider' } }])
+    expect(round.state?.bytes).toBeLessThan(4 * 2 ** 20)
+  })
+
+  it('goes by the newest part of an attempt, not by its first, and gives up no more than it must', () => {
+    const third = event('text', 'x'.repeat(limits.roundPartsBytesMax / 3 - 16))
+    const short = event('text', 'more')
+    const round = given(
+      accumulator,
+      opened(),
+      part(0, third),
+      of('b1', part(0, third)),
+      part(1, short),
+      of('c1', part(0, third, short, third)),
+    )
+    expect(text(round.when(finished({ attempt: 'b1' })))).toContain('failed')
+    expect(text(round.when(finished({ attempt: 'a1', parts: 2 })))).toContain('failed')
+    const smaller = given(accumulator, opened(), part(0, third), of('b1', part(0, third)), part(1, short), of('c1', part(0, third)))
+    expect(text(smaller.when(finished({ attempt: 'b1' })))).toContain('failed')
+    expect(text(smaller.when(finished({ parts: 2 })))).toContain('more')
+    expect(text(smaller.when(finished({ attempt: 'c1' })))).not.toContain('failed')
+  })
+
+  it('an attempt that is too much by itself takes no other with it', () => {
+    const round = given(accumulator, opened(), part(0, half), of('b1', part(0, event('text', 'x'.repeat(limits.roundPartsBytesMax)))))
+    expect(text(round.when(finished()))).toHaveLength(limits.roundPartsBytesMax / 2)
+    expect(text(round.when(finished({ attempt: 'b1' })))).toContain('failed')
+  })
+
+  it('weighs as the gateway does: what that let pass is taken, in however many parts it comes', () => {
+    const open: OpenRound = { offered: [], expiresAt: 1, bytes: 0, attempts: new Map() }
+    const count = limits.roundPartsBytesMax / eventWeight(event('text'))
+    for (let i = 0; i < count; i += 1) react(open, part(i, event('text')))
+    expect(open.attempts.get('a1')).toMatchObject({ phase: 'kept' })
+    react(open, part(count, event('text')))
+    expect(open.attempts.get('a1')).toEqual({ phase: 'over' })
+  })
+
+  it('is counted in bytes, not in characters, and a part without events is not free', () => {
     const wide = event('text', 'ä'.repeat(limits.roundPartsBytesMax / 2))
     expect(given(accumulator, opened(), part(0, wide), finished()).to('next')).toMatchObject([{ failure: { class: 'provider' } }])
 
     const open: OpenRound = { offered: [], expiresAt: 1, bytes: 0, attempts: new Map() }
-    for (let i = 0; i < limits.roundPartsBytesMax / 24 + 1; i += 1) react(open, part(i, event('text')))
-    expect(open.attempts.get('a1')).toEqual({ phase: 'over' })
+    react(open, part(0))
+    expect(open.bytes).toBeGreaterThan(0)
   })
 
   it('counts a repeated part once', () => {
@@ -279,6 +319,10 @@ describe('a response', () => {
     expect(() => proposedFor([event('reasoning_block', '{"type":')])).toThrow('is not JSON')
   })
 })
+
+function of(attempt: string, whole: Part): Part {
+  return { ...whole, attempt }
+}
 
 function react(state: OpenRound, message: Parameters<typeof accumulator.react>[1]['message']) {
   return accumulator.react(state, { message, offset: 0, previous: undefined, time: 0 })

@@ -229,6 +229,15 @@ describe('the breaker of one tool (I5.2)', () => {
     expect(all[2]?.results[0]?.reason).toBe("missing required field 'command'")
   })
 
+  it.each([
+    ['long', 'x'.repeat(2 * limits.interventionQuoteBytesMax)],
+    ['one that shows otherwise on a line', 'exec  it'],
+  ])('also for a tool whose name is %s', (_, name) => {
+    const all = texts(...[1, 2, 3].map((n) => rejectedRound(name, args(n), 'command')))
+    expect(all.slice(0, 2)).toEqual(['the directive', 'the directive'])
+    expect(all[2]).toContain(`Tool '${name}' has failed schema validation 3 times consecutively.`)
+  })
+
   it('names all required fields, or says that there are none', () => {
     const rejection = (requiredFields: string[]) => ({
       fields: { calls: [toolCall('exec', 'x')], rejections: [{ ...missing('command'), code: 'bad_arguments' as const, requiredFields }] },

@@ -233,6 +233,12 @@ describe('time', () => {
     expect(done.when(executed(1, [ok('late'), ok('late')]))).toMatchObject({ state: undefined, records: [] })
   })
 
+  it('waits for no tool longer than the executor lets it run, whatever the tool declares', () => {
+    const declarations = [declared('list', { timeoutMs: 10 * limits.toolTimeoutMsMax })]
+    const running = given(loopDetector, checked(1, { calls: [list], declarations }))
+    expect(running.due).toBe(expiresAt + defaultPolicy.startWithinMs + limits.toolTimeoutMsMax + 2 * defaultPolicy.graceMs)
+  })
+
   it('closes a turn of which nothing was heard, some time after the newest expiresAt', () => {
     const open = given(loopDetector, checked(1), checked(2, { expiresAt: expiresAt + 70 }), checked(3))
     expect(open.due).toBe(expiresAt + 70 + limits.turnLingerMs)
