@@ -9,6 +9,7 @@ import { commitFirst, newestMarks, noMarks, silent, skipped, stopping, unordered
 import {
   attemptsTogether,
   forgetsCancel,
+  forgetsExpiry,
   forgetsMessageIds,
   historyWithoutResults,
   impure,
@@ -41,6 +42,7 @@ export const canaries: Canary[] = [
   { system: impure, foundBy: 'one-content-per-id' },
   { system: historyWithoutResults, foundBy: 'history-valid' },
   { system: forgetsCancel, foundBy: 'no-late-start', weather: slow, impatience: 1 },
+  { system: forgetsExpiry, foundBy: 'no-late-start', weather: { ...slow, crash: deadly.crash }, impatience: 0 },
   { system: noClock, foundBy: 'no-late-start', weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts-bounded', weather: deadly },
   { system: anyClaimStarts, foundBy: 'starts-bounded' },

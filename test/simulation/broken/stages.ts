@@ -113,6 +113,27 @@ export const impure = withStages('a reducer counts in its process', ({ validator
   }
 })
 
+/** As R6 forbids: a call whose turn has expired can still be claimed; neither that deadline ends it, nor the cancel that comes of it. */
+export const forgetsExpiry = withStages('the executor forgets when a turn expires', ({ executor }) => {
+  const { stage } = executor
+  const never = 24 * 60 * 60_000
+  return {
+    executor: {
+      ...executor,
+      stage: {
+        ...stage,
+        react(state, record) {
+          const { message, time } = record
+          if (message.type === 'cancel' && time >= message.expiresAt) return { state }
+          return message.type === 'round-cleared'
+            ? stage.react(state, { ...record, message: { ...message, expiresAt: message.expiresAt + never } })
+            : stage.react(state, record)
+        },
+      } satisfies typeof stage,
+    },
+  }
+})
+
 /** As R5 forbids: a round in the history without its results. */
 export const historyWithoutResults = withStages('the history leaves out results', ({ conversation }) => ({
   conversation: {

@@ -1,5 +1,5 @@
-// R4 and R6: nothing starts after its result was given, after its turn has expired, or if the turn's cancel stood in the executor's inbox before
-// the round did.
+// R4 and R6: nothing starts after its result was given, out of a claim that was appended when its turn had expired, or if the turn's cancel stood in
+// the executor's inbox before the round did.
 
 import type { Checker, Complaint } from '../evidence.ts'
 
@@ -18,16 +18,24 @@ export const noLateStart: Checker = {
       cancelledAt.set(turn, Math.min(record.offset, cancelledAt.get(turn) ?? Number.POSITIVE_INFINITY))
     }
     const forbidden = new Set<string>()
-    const seen = new Set<string>()
+    const expiresAt = new Map<string, number>()
     for (const { record, message } of evidence.all('rounds-cleared', 'round-cleared')) {
       const { conversation, turn, round, calls } = message
       const cancelled = cancelledAt.get(JSON.stringify([conversation, turn])) ?? Number.POSITIVE_INFINITY
       for (const { ordinal } of calls) {
         const call = JSON.stringify([conversation, turn, round, ordinal])
-        if (!seen.has(call) && cancelled < record.offset) forbidden.add(call)
-        seen.add(call)
+        if (!expiresAt.has(call) && cancelled < record.offset) forbidden.add(call)
+        if (!expiresAt.has(call)) expiresAt.set(call, message.expiresAt)
       }
     }
+    // A claim starts at most one tool. So a call starts no more often than it has tries whose claim came in time.
+    const triesInTime = new Map<string, Set<number>>()
+    for (const { record, message } of evidence.all('rounds-cleared', 'claim')) {
+      const call = JSON.stringify([message.conversation, message.turn, message.round, message.ordinal])
+      if (record.time >= (expiresAt.get(call) ?? Number.POSITIVE_INFINITY)) continue
+      triesInTime.set(call, (triesInTime.get(call) ?? new Set()).add(message.try))
+    }
+    const startsSeen = new Map<string, number>()
     return evidence.ledger.starts.flatMap(({ call, time, machine }): Complaint[] => {
       const conversation = (JSON.parse(call) as string[])[0]
       const complaints: Complaint[] = []
@@ -36,6 +44,13 @@ export const noLateStart: Checker = {
         complaints.push({ what: `${machine} started ${call} ${time - given} ms after its result was given`, conversation })
       if (forbidden.has(call))
         complaints.push({ what: `${machine} started ${call}, whose turn was cancelled before its round came`, conversation })
+      const starts = (startsSeen.get(call) ?? 0) + 1
+      startsSeen.set(call, starts)
+      const inTime = triesInTime.get(call)?.size ?? 0
+      if (starts > inTime) {
+        const what = `${machine} started ${call} (start ${starts}), but only ${inTime} of its tries were claimed before it expired`
+        complaints.push({ what, conversation })
+      }
       return complaints
     })
   },
