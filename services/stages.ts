@@ -17,7 +17,7 @@ import { toolStarter } from './executor/start-tool.ts'
 import type { StartTool } from './executor/tool.ts'
 import { startGateway } from './llm-gateway/performer.ts'
 import type { Provider } from './llm-gateway/provider.ts'
-import { connect } from './llm-gateway/providers.ts'
+import { providers } from './llm-gateway/providers.ts'
 import { llmGateway } from './llm-gateway/reducer.ts'
 import { loopDetector } from './loop-detector/reducer.ts'
 import { logJudgements } from './validator/log-judgements.ts'
@@ -26,7 +26,7 @@ import { validator } from './validator/reducer.ts'
 /** Where the pipeline touches the world: how a model is asked and how a tool is started. */
 export type World = { connect: (agent: Agent) => Provider; run: StartTool }
 
-const realWorld: World = { connect, run: toolStarter() }
+const realWorld: World = { connect: providers(), run: toolStarter() }
 
 /** `world`: for benches and tests that measure or drive the pipeline without real models and processes. */
 export type StagesOptions = { bus: Bus; agents: Agents; topicPrefix: string; partitions: number; log: Logger; world?: World }

@@ -3,6 +3,7 @@
 
 import { cpus } from 'node:os'
 import { benchAccumulator } from './accumulator.ts'
+import { benchAgentLoop } from './agent-loop.ts'
 import { benchBus } from './bus.ts'
 import { benchCodec } from './codec.ts'
 import { benchConversation } from './conversation.ts'
@@ -21,6 +22,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['loop-detector', benchLoopDetector],
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
+  ['agent loop', benchAgentLoop],
 ]
 
 process.stdout.write(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`)

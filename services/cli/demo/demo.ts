@@ -65,10 +65,14 @@ async function playWeir(bad: BadModel, settings: Settings, screen: Screen): Prom
 function newFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), 'weir-demo-'))
-  } catch (error) {
-    const message = `the demo needs a folder for its log in ${tmpdir()}: ${String(error)}. Set TMPDIR to a folder that can be written.`
-    throw new WeirError('bus.unwritable', message, { cause: error })
+  } catch (cause) {
+    throw noFolder(cause)
   }
+}
+
+function noFolder(cause: unknown): WeirError {
+  const message = `the demo needs a folder for its log in ${tmpdir()}: ${String(cause)}. Set TMPDIR to a folder that can be written.`
+  return new WeirError('bus.unwritable', message, { cause })
 }
 
 /** A folder for the bus that is gone afterwards, also after Ctrl-C. */

@@ -3,6 +3,8 @@
 import { styleText } from 'node:util'
 import { onOneLine } from '../../../shared/text-cut.ts'
 import type { Activity } from '../../edge/edge.ts'
+import { callRejectedText, interventionText, roundStartedText } from '../terminal/activity-texts.ts'
+import { wrapped } from '../terminal/word-wrap.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import type { BadModel } from './reflex-model.ts'
 
@@ -34,16 +36,15 @@ export function createScreen(out: NodeJS.WriteStream) {
         case 'turn-started':
         case 'call-finished':
           return
-        case 'round-started':
-          if (activity.callsLeft === 0) roundLine(activity.round, paint('yellow', 'the model is asked once more, and cannot call a tool'))
-          else if (activity.nudged)
-            roundLine(activity.round, paint('yellow', 'the model is asked, with the intervention as its newest system message'))
+        case 'round-started': {
+          const text = roundStartedText(activity)
+          if (text !== undefined) roundLine(activity.round, paint('yellow', text))
           return
+        }
         case 'call-rejected':
-          return roundLine(activity.round, `${onOneLine(activity.name)} rejected before execution: ${activity.reason}`)
+          return roundLine(activity.round, callRejectedText(activity))
         case 'intervention-raised':
-          line(`      ${paint('yellow', `${activity.intervention.rule}: ${activity.intervention.reason}`)}`)
-          return
+          return line(`      ${paint('yellow', interventionText(activity))}`)
         case 'tool-started':
           return roundLine(activity.round, `${onOneLine(activity.name)} started`)
         case 'turn-finished':
@@ -76,15 +77,4 @@ export function createScreen(out: NodeJS.WriteStream) {
       line('  ARCHITECTURE.md          one call followed through the files')
     },
   }
-}
-
-/** Lines of at most `width` characters, broken between words. */
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(/\s+/)) {
-    const last = lines.at(-1)
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
-  }
-  return lines
 }

@@ -1,0 +1,105 @@
+// `weir chat`: a conversation in the terminal. Each message is a turn; what becomes of it is shown as `weir ask` shows it.
+
+import { systemClock } from '../../shared/clock.ts'
+import { WeirError } from '../../shared/errors.ts'
+import type { Settings } from '../../shared/settings.ts'
+import type { Turn } from '../edge/turn.ts'
+import type { Weir } from '../weir.ts'
+import type { ChatInput } from './chat-input.ts'
+import { createChatInput } from './chat-input.ts'
+import { cancellable, listenForInterrupts } from './interrupts.ts'
+import { openAgent } from './open-agent.ts'
+import { areOneTerminal, showTurn } from './show-turn.ts'
+import type { Streams } from './streams.ts'
+import { processStreams } from './streams.ts'
+import type { Screen } from './terminal/live-screen.ts'
+import { createScreen } from './terminal/live-screen.ts'
+
+/** `agent`: the path of its file. */
+export type ChatOptions = { agent: string; conversation?: string }
+
+const help = [
+  '/conversation  which conversation this is, and how to go on with it later',
+  '/help          this',
+  'Ctrl-C         cancels the running turn; a second one kills',
+  'Ctrl-D         ends the chat',
+].join('\n')
+
+/** Resolves when the user ends it. */
+export async function chat(options: ChatOptions, settings: Settings, streams: Streams = processStreams()): Promise<void> {
+  const screen = createScreen(streams.errors, process.env)
+  const input = createChatInput(streams)
+  const { weir, name } = await openAgent(options.agent, settings, screen)
+  try {
+    if (input.isTerminal) screen.print(`${name}: /help tells what there is, Ctrl-D ends.`)
+    await converse({ weir, name, screen, input, streams, conversation: options.conversation })
+    await weir.close()
+  } catch (error) {
+    await weir.close().catch(() => {}) // what came first tells more
+    throw error
+  }
+}
+
+/** `conversation`: undefined until the first message, which begins one. */
+type Chat = { weir: Weir; name: string; screen: Screen; input: ChatInput; streams: Streams; conversation: string | undefined }
+
+async function converse(chat: Chat): Promise<void> {
+  const { weir, screen, input } = chat
+  for (;;) {
+    const text = await Promise.race([nextText(input), weir.failed])
+    if (text === undefined) return
+    if (text.trim() === '') continue
+    if (/^\/[a-z]+\s*$/.test(text)) {
+      screen.print(answerTo(text.trim(), chat))
+      continue
+    }
+    const turn = begin(chat, text)
+    if (turn === undefined) continue
+    chat.conversation = turn.conversation
+    if ((await follow(chat, turn)) === 'end') return
+  }
+}
+
+async function nextText(input: ChatInput): Promise<string | undefined> {
+  const stopListening = listenForInterrupts(() => input.close())
+  try {
+    return await input.next()
+  } finally {
+    stopListening()
+  }
+}
+
+function answerTo(command: string, { conversation }: Chat): string {
+  if (command === '/help') return help
+  if (command !== '/conversation') return `There is no ${command}; /help tells what there is.`
+  if (conversation === undefined) return 'The conversation begins with your first message.'
+  return `to go on later: --conversation ${conversation}`
+}
+
+/** Undefined: the message cannot be sent, and the user was told why. */
+function begin({ weir, name, screen, input, conversation }: Chat, text: string): Turn | undefined {
+  try {
+    return weir.ask({ agent: name, text, ...(conversation !== undefined && { conversation }) })
+  } catch (error) {
+    if (!input.isTerminal || !(error instanceof WeirError) || error.code !== 'message.invalid') throw error
+    screen.print(error.message)
+    return undefined
+  }
+}
+
+/** `end`: somebody wants the process to end, so the chat ends with this turn. */
+async function follow({ screen, streams: { out, errors } }: Chat, turn: Turn): Promise<'end' | 'go on'> {
+  let then: 'end' | 'go on' = 'go on'
+  const asked = (signal: string): void => {
+    if (signal === 'SIGTERM') then = 'end'
+  }
+  const gone = (): void => {
+    then = 'end'
+  }
+  out.once('error', gone)
+  await cancellable({ turn, screen, readers: [out, errors], asked }, () =>
+    showTurn({ turn, screen, clock: systemClock, out, isOneTerminal: areOneTerminal(out, errors) }),
+  )
+  out.off('error', gone)
+  return then
+}

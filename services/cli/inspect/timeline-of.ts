@@ -1,0 +1,116 @@
+// A conversation's records as its timeline. Pure: what was read in, what is told out.
+// Owns: which records belong to which turn and message. Does not own: what a round tells (round-of.ts), where records come from (recorded.ts).
+// O1. Nothing is decided here. Where several records say the same, the one that counted is the first in the log, as the stages have it (R3, R4).
+// O2. A turn is told as far as its records are there: the newest may be a moment ahead of the rest, and the oldest may be gone.
+
+import type { CallFinished, Message, TurnFinished } from '../../../shared/messages.ts'
+import type { Logged, Readable } from './logged.ts'
+import { all, first, inOrder } from './logged.ts'
+import { roundOf } from './round-of.ts'
+import type { LooseMessage, Timeline, Trouble, TurnEnd, TurnTimeline } from './timeline.ts'
+
+export type TimelineOptions = {
+  /** Whether the model's thinking is told in full. */
+  reasoning: boolean
+}
+
+/** `given`: the records of this conversation, of all topics of its partition, in any order; repeats may be among them. */
+export function timelineOf(conversation: string, given: readonly Logged[], options: TimelineOptions): Timeline {
+  const records = inOrder(given)
+  const turns = turnNumbers(records).map((turn) => turnOf(turn, records, options))
+  const messages = looseMessages(records, turns)
+  const isOpen = turns.some(({ end }) => end === null) || messages.some(({ end }) => end === null)
+  return {
+    conversation,
+    state: isOpen ? 'open' : 'idle',
+    turns,
+    messages,
+    troubles: troublesOf(records),
+    unreadable: records.filter(({ message }) => message === undefined).length,
+  }
+}
+
+/** Each of these is written when a turn begins; any of them is proof enough. */
+function turnNumbers(records: Logged[]): number[] {
+  const began = all(records, 'turn-started', 'model-request', 'history-entry').map(({ message }) => message.turn)
+  return [...new Set(began)].sort((a, b) => a - b)
+}
+
+// ── Turns ──
+
+function turnOf(turn: number, records: Logged[], options: TimelineOptions): TurnTimeline {
+  const own = records.filter(({ message }) => turnOfMessage(message) === turn)
+  const started = first(own, 'turn-started')
+  const finished = first(own, 'turn-finished')
+  const messageId = started?.message.messageId ?? finished?.message.messageId ?? ''
+  const asked = all(records, 'user-message').find(({ message }) => message.messageId === messageId)
+  const cancel = all(records, 'cancel-requested').find(({ message }) => message.messageId === messageId)
+  const said = all(own, 'history-entry').find(({ message }) => message.round === 0)
+  return {
+    turn,
+    agent: started?.message.agent ?? first(own, 'model-request')?.message.agent ?? '',
+    messageId,
+    text: said?.message.user ?? asked?.message.text ?? null,
+    messageAt: asked?.time ?? null,
+    startedAt: started?.time ?? own[0]?.time ?? 0,
+    rounds: roundNumbers(own).map((round) => roundOf(round, own, options)),
+    cancelRequestedAt: cancel?.time ?? null,
+    failures: all(own, 'turn-failed').map(({ time, message: { stage, reason } }) => ({ at: time, stage, reason })),
+    end: finished === undefined ? null : endOf(finished),
+  }
+}
+
+/** Undefined: it names no turn, or (a message that opened none) one that there never was. */
+function turnOfMessage(message: Message | undefined): number | undefined {
+  return message !== undefined && 'turn' in message && message.turn !== null ? message.turn : undefined
+}
+
+function roundNumbers(own: Logged[]): number[] {
+  const rounds = own.flatMap(({ message }) => (message !== undefined && hasRound(message) ? [message.round] : []))
+  return [...new Set(rounds)].filter((round) => round > 0).sort((a, b) => a - b)
+}
+
+function hasRound(message: Message): message is Extract<Message, Pick<CallFinished, 'round'>> {
+  return 'round' in message
+}
+
+function endOf({ time, message }: Readable<'turn-finished'>): TurnEnd {
+  const { outcome, reason, class: failure, cap, reply, totals } = message
+  return { at: time, outcome, reason, class: failure, cap, reply, totals }
+}
+
+// ── What is no turn's ──
+
+/** Refused, taken out of the queue, or still waiting. */
+function looseMessages(records: Logged[], turns: TurnTimeline[]): LooseMessage[] {
+  const ends = all(records, 'turn-finished').filter(({ message }) => !turns.some(({ turn }) => turn === message.turn))
+  const ended = ends.map(({ time, message }): LooseMessage => {
+    const asked = all(records, 'user-message').find((other) => other.message.messageId === message.messageId)
+    return { ...messageOf(message.messageId, asked), end: { at: time, ...pickEnd(message) } }
+  })
+  const known = new Set([...turns, ...ended].map(({ messageId }) => messageId))
+  const waiting = all(records, 'user-message').filter(({ message: { messageId } }) => {
+    const isNew = !known.has(messageId)
+    known.add(messageId)
+    return isNew
+  })
+  return [...ended, ...waiting.map((asked): LooseMessage => ({ ...messageOf(asked.message.messageId, asked), end: null }))]
+}
+
+function messageOf(messageId: string, asked: Readable<'user-message'> | undefined): Omit<LooseMessage, 'end'> {
+  return { messageId, text: asked?.message.text ?? null, at: asked?.time ?? null }
+}
+
+function pickEnd({ outcome, reason, class: failure }: TurnFinished): Pick<TurnFinished, 'outcome' | 'reason' | 'class'> {
+  return { outcome, reason, class: failure }
+}
+
+function troublesOf(records: Logged[]): Trouble[] {
+  const letters = all(records, 'dead-letter').map(({ time, message: { stage, reason, topic, partition, offset } }): Trouble => {
+    return { at: time, stage, reason, topic, partition, offset }
+  })
+  const nobodys = all(records, 'turn-failed')
+    .filter(({ message }) => message.turn === null)
+    .map(({ time, message: { stage, reason } }): Trouble => ({ at: time, stage, reason, topic: null, partition: null, offset: null }))
+  return [...letters, ...nobodys].sort((a, b) => a.at - b.at)
+}

@@ -1,0 +1,195 @@
+// What `weir inspect` tells of a conversation; `weir inspect ID --json` prints exactly this object. Times (`at` and names that end in `At`) are append
+// times of the log, in milliseconds since 1970-01-01 UTC; what ends in `Ms` is a duration. Null: it has not happened, or there is none.
+// Fields are added as Weir grows; none changes its meaning.
+
+import type { Milliseconds } from '../../../shared/clock.ts'
+import type {
+  ArgumentSource,
+  CallProblem,
+  Cap,
+  EvidenceRef,
+  FailureClass,
+  RejectionCode,
+  ResultStatus,
+  RoundFailure,
+  Rung,
+  Stop,
+  Totals,
+  TurnOutcome,
+  Usage,
+} from '../../../shared/messages.ts'
+
+export type Timeline = {
+  conversation: string
+  /** open: a turn has no end yet, or a message waits for its turn. */
+  state: 'open' | 'idle'
+  /** In the order in which they began. */
+  turns: TurnTimeline[]
+  /** The user's messages that opened no turn. */
+  messages: LooseMessage[]
+  /** Records of this conversation that a stage could not take, and failures of a stage that named no turn. */
+  troubles: Trouble[]
+  /** Records of this conversation that this Weir cannot decode: a newer one wrote them, or they are damaged. */
+  unreadable: number
+}
+
+export type LooseMessage = {
+  messageId: string
+  /** Null: its record is gone, or was read under another id. */
+  text: string | null
+  at: Milliseconds | null
+  /** Why it opened no turn, or null while it waits. */
+  end: { at: Milliseconds; outcome: TurnOutcome; reason: string; class: FailureClass | null } | null
+}
+
+export type Trouble = {
+  at: Milliseconds
+  stage: string
+  reason: string
+  topic: string | null
+  partition: number | null
+  offset: number | null
+}
+
+export type TurnTimeline = {
+  /** Its number: the offset, in the conversation's inbox, of the record that opened it. */
+  turn: number
+  agent: string
+  messageId: string
+  /** What the user said. */
+  text: string | null
+  /** When the message came, and when its turn began: later where it had to wait. */
+  messageAt: Milliseconds | null
+  startedAt: Milliseconds
+  rounds: RoundTimeline[]
+  /** When somebody asked to cancel it. */
+  cancelRequestedAt: Milliseconds | null
+  /** Failures inside of Weir that ended it. */
+  failures: { at: Milliseconds; stage: string; reason: string }[]
+  /** Null: it is open. */
+  end: TurnEnd | null
+}
+
+export type TurnEnd = {
+  at: Milliseconds
+  outcome: TurnOutcome
+  reason: string
+  class: FailureClass | null
+  cap: Cap | null
+  reply: string
+  totals: Totals
+}
+
+export type RoundTimeline = {
+  /** From 1. */
+  round: number
+  /** When the model was asked for it. */
+  askedAt: Milliseconds | null
+  /** Calls that the turn had left; 0: no tool could be called in it. */
+  callsLeft: number | null
+  /** The text that its request showed to the model at the top: an intervention's, or that of a cap. */
+  nudge: string | null
+  /** Names of the tools that were offered. */
+  offered: string[]
+  /** In the order in which they began. */
+  attempts: AttemptTimeline[]
+  /** What the model said; null: it has not, or there is none. */
+  response: ResponseTimeline | null
+  /** Why there is no response. */
+  failure: RoundFailure | null
+  /** What the history says in place of a response. */
+  note: string | null
+  /** By ordinal. */
+  calls: CallTimeline[]
+  /** What the loop-detector wanted to be done about it. */
+  intervention: InterventionTimeline | null
+  /** When the turn was told to start nothing more while this round was outstanding. */
+  cancelledAt: Milliseconds | null
+  /** When its outcome was known. */
+  endedAt: Milliseconds | null
+  times: {
+    /** From the request to the response, all attempts and waits together. */
+    modelMs: Milliseconds | null
+    /** What folding, checking and judging took: from the response until the calls were cleared, and from their results to the outcome. */
+    checksMs: Milliseconds | null
+    /** From clearing the calls to the last result. */
+    toolsMs: Milliseconds | null
+  }
+}
+
+export type AttemptTimeline = {
+  /** Random. */
+  attempt: string
+  startedAt: Milliseconds | null
+  /** When the first piece of the answer was written down. */
+  firstPartAt: Milliseconds | null
+  endedAt: Milliseconds | null
+  /** answer: it is the round's answer. unused: it ended well, and another one had answered before. abandoned: its gateway went away, or was told to stop. */
+  end: 'answer' | 'unused' | 'failed' | 'abandoned' | 'open'
+  /** Of one that failed; retryAfterMs: how long the next one waited. */
+  failure: { reason: string; class: FailureClass; retryable: boolean; retryAfterMs: Milliseconds } | null
+}
+
+export type ResponseTimeline = {
+  text: string
+  /** bytes: as the provider sent it and gets it back. text: with --reasoning only, else null. */
+  reasoning: { bytes: number; characters: number; text: string | null } | null
+  stop: Stop
+  /** The provider's own word. */
+  finish: string
+  usage: Usage
+}
+
+export type CallTimeline = {
+  /** Its place in the response, from 0. */
+  ordinal: number
+  /** The provider's id. */
+  id: string
+  name: string
+  /** The argument text exactly as it came, '' if no byte came. */
+  raw: string
+  /** Where it came from: none, the start of the call, or the pieces of the stream. */
+  source: ArgumentSource
+  /** Why it can never run. */
+  problem: CallProblem | null
+  verdict: Verdict
+  tries: TryTimeline[]
+  /** Its one result; `text` is what the model reads. */
+  result: { status: ResultStatus; text: string; reason: string; durationMs: Milliseconds } | null
+}
+
+/** not-cleared: it was left out for another reason (skipped, vetoed), which its result tells. */
+export type Verdict =
+  | { kind: 'pending' }
+  | { kind: 'cleared'; at: Milliseconds }
+  | { kind: 'rejected'; at: Milliseconds; code: RejectionCode; reason: string; text: string }
+  | { kind: 'not-cleared'; at: Milliseconds; reason: string }
+
+/** One start of its tool, or the claim of one. */
+export type TryTimeline = {
+  /** From 1. */
+  try: number
+  claimedAt: Milliseconds
+  /** Who claimed it: new for every assignment of a partition to a process. */
+  owner: string
+  startedAt: Milliseconds | null
+  endedAt: Milliseconds | null
+  /** given-back: it was not started. lapsed: its owner is dead. late: it ended after the call had its result, and counts no more. */
+  end: 'result' | 'given-back' | 'lapsed' | 'late' | 'open'
+  status: ResultStatus | null
+}
+
+export type InterventionTimeline = {
+  at: Milliseconds
+  rung: Rung
+  /** A usual reminder (an empty response), no verdict that the model loops. */
+  ordinary: boolean
+  rule: string
+  ruleVersion: number
+  key: string
+  reason: string
+  /** What the next request shows to the model. */
+  text: string
+  class: FailureClass | null
+  evidence: EvidenceRef[]
+}

@@ -1,0 +1,45 @@
+// `weir settings`: every setting with its value, where that came from, and what it means.
+
+import type { Origin, SettingKey, SettingValue } from '../../shared/settings.ts'
+import { flagOf, originText, settingKeys, settingTable } from '../../shared/settings.ts'
+import type { SettingFlags } from './command-settings.ts'
+import { commandSettingsWithOrigins } from './command-settings.ts'
+import { columnsOfOutput, painted } from './terminal/paint.ts'
+import { printable, printableJson } from './terminal/printable.ts'
+import { wrapped } from './terminal/word-wrap.ts'
+
+/** `weir settings --json` prints one of these for each setting, by key. A secret's value is null. */
+export type ShownSetting = {
+  value: string | number | null
+  unit: string | null
+  origin: Origin
+  default: string | number
+  flag: string
+  variable: string
+  secret: boolean
+  description: string
+}
+
+/** Prints to `out`. Throws `settings.invalid` with every mistake. */
+export function showSettings(flags: SettingFlags, { json }: { json?: boolean }, out: NodeJS.WriteStream): void {
+  const values = commandSettingsWithOrigins(flags)
+  const shown = settingKeys.map((key): [SettingKey, ShownSetting] => [key, shownSetting(key, values[key])])
+  if (json) out.write(`${printableJson(Object.fromEntries(shown))}\n`)
+  else for (const [key, setting] of shown) printSetting(key, setting, out)
+}
+
+function shownSetting(key: SettingKey, { value, origin }: SettingValue): ShownSetting {
+  const { schema, unit = null, secret, variable, description } = settingTable[key]
+  return { value: secret ? null : value, unit, origin, default: schema.default, flag: `--${flagOf(key)}`, variable, secret, description }
+}
+
+const keyColumns = Math.max(...settingKeys.map((key) => key.length)) + 2
+
+function printSetting(key: SettingKey, { value, unit, origin, flag, variable, description }: ShownSetting, out: NodeJS.WriteStream): void {
+  const text = value === null ? '(secret)' : value === '' ? '(empty)' : printable(String(value))
+  const measured = unit === null || unit === key ? text : `${text} ${unit}`
+  out.write(`${painted(out, 'title', key.padEnd(keyColumns))}${measured}  (${printable(originText(origin))})\n`)
+  const indent = ' '.repeat(keyColumns)
+  for (const line of wrapped(`${description}; ${flag}, ${variable}`, columnsOfOutput(out) - keyColumns))
+    out.write(`${indent}${painted(out, 'faint', line)}\n`)
+}

@@ -1,0 +1,65 @@
+// What happens in a turn, in words: the same on every screen.
+
+import type { CallFinished, CallRejected, InterventionRaised, RoundStarted, TurnFinished } from '../../../shared/messages.ts'
+import { unreachable } from '../../../shared/stage.ts'
+import { printable } from './printable.ts'
+
+export function callRejectedText({ name, reason }: CallRejected): string {
+  return `${printable(name)} rejected before execution: ${printable(reason)}`
+}
+
+/** How a call ended that was not refused at once, on one line. */
+export function callFinishedText({ name, status, reason, durationMs }: CallFinished): string {
+  return `${printable(name)} ${statusText(status, durationMs)}${reason === '' ? '' : `: ${printable(reason)}`}`
+}
+
+function statusText(status: CallFinished['status'], durationMs: number): string {
+  switch (status) {
+    case 'ok':
+      return `ok, ${durationText(durationMs)}`
+    case 'error':
+      return `failed after ${durationText(durationMs)}`
+    case 'timed_out':
+      return `timed out after ${durationText(durationMs)}`
+    case 'outcome_unknown':
+      return 'may have run, its outcome is unknown'
+    case 'rejected':
+      return 'rejected before execution'
+    case 'vetoed':
+      return 'vetoed'
+    case 'skipped':
+      return 'skipped, it did not run'
+    default:
+      return unreachable(status)
+  }
+}
+
+export function interventionText({ intervention: { rule, reason } }: InterventionRaised): string {
+  return `${rule}: ${printable(reason)}`
+}
+
+/** Undefined: an ordinary request. */
+export function roundStartedText({ callsLeft, nudged }: RoundStarted): string | undefined {
+  if (callsLeft === 0) return 'the model is asked once more, and cannot call a tool'
+  return nudged ? 'the model is asked, with the intervention as its newest system message' : undefined
+}
+
+/** How a turn ended that was not simply answered: outcome, class where it says more, reason. */
+export function endingText({ outcome, class: failureClass, reason }: TurnFinished): string {
+  return `${outcome}${failureClass === null || failureClass === outcome ? '' : ` (${failureClass})`}: ${printable(reason)}`
+}
+
+export function totalsText({ totals: { rounds, calls, inputTokens, outputTokens, wallMs } }: TurnFinished): string {
+  return `${count(rounds, 'round')}, ${count(calls, 'call')}, ${inputTokens} + ${outputTokens} tokens, ${durationText(wallMs)}`
+}
+
+/** `0.3 s`, `12 s`, `3 min 5 s`. */
+export function durationText(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`
+}

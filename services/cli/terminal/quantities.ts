@@ -1,0 +1,23 @@
+// Numbers and times as pages and lists show them.
+
+import { durationText } from './activity-texts.ts'
+
+/** `1 turn`, `2 turns`. */
+export function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`
+}
+
+/** `2026-07-29 10:12:03.123 UTC` */
+export function instant(at: number): string {
+  return `${new Date(at).toISOString().replace('T', ' ').replace('Z', '')} UTC`
+}
+
+/** `2026-07-29 10:12:03Z` */
+export function second(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`
+}
+
+/** `3 ms`, `1.2 s`, `3 min 5 s`. */
+export function took(ms: number): string {
+  return ms < 1000 ? `${ms} ms` : durationText(ms)
+}

@@ -1,0 +1,57 @@
+// The agent loop without Weir: the SDK's own streaming in a plain loop, the tool called with fetch, nothing written anywhere. It looks at no
+// schema, has no limit and no guard: the least that anybody's loop over this SDK can cost.
+
+import Anthropic from '@anthropic-ai/sdk'
+import type { ContentBlock, MessageParam } from '@anthropic-ai/sdk/resources/messages'
+import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
+import type { Loop } from './agent-loop-runner.ts'
+
+export function openFloor(url: string): Loop {
+  const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 0 })
+  const tools = [{ name: tool.name, description: tool.description, input_schema: tool.schema as Anthropic.Tool.InputSchema }]
+
+  async function respond(messages: MessageParam[]): Promise<ContentBlock[]> {
+    const stream = await client.messages.create({ model: 'bench', max_tokens: maxOutputTokens, system, tools, messages, stream: true })
+    const blocks: ContentBlock[] = []
+    const inputs: string[] = []
+    for await (const event of stream) {
+      if (event.type === 'content_block_start') {
+        blocks[event.index] = event.content_block
+        inputs[event.index] = ''
+      } else if (event.type === 'content_block_delta') {
+        const block = blocks[event.index]
+        if (event.delta.type === 'text_delta' && block?.type === 'text') block.text += event.delta.text
+        if (event.delta.type === 'input_json_delta') inputs[event.index] += event.delta.partial_json
+      } else if (event.type === 'content_block_stop') {
+        const block = blocks[event.index]
+        if (block?.type === 'tool_use') block.input = JSON.parse(inputs[event.index] ?? '')
+      }
+    }
+    return blocks
+  }
+
+  return {
+    async converse() {
+      const messages: MessageParam[] = [{ role: 'user', content: question }]
+      for (;;) {
+        const content = await respond(messages)
+        messages.push({ role: 'assistant', content })
+        const calls = content.filter((block) => block.type === 'tool_use')
+        if (calls.length === 0) return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+        const results = calls.map(async ({ id, input }) => ({
+          type: 'tool_result' as const,
+          tool_use_id: id,
+          content: await runTool(input),
+        }))
+        messages.push({ role: 'user', content: await Promise.all(results) })
+      }
+    },
+    close: async () => {},
+  }
+
+  async function runTool(input: unknown): Promise<string> {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${url}/tool`, { method: 'POST', headers, body: JSON.stringify(input) })
+    return response.text()
+  }
+}

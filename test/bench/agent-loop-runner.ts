@@ -1,0 +1,87 @@
+// One measurement of the agent loop, as a process of its own so that its CPU time and its peak memory are its own. Usage: agent-loop-runner.ts
+// OPTIONS, a JSON object; prints what it measured as one line of JSON. What is not measured is not imported, because memory counts that too.
+
+import type { Synchronous } from '../../shared/bus/embedded/schema.ts'
+
+/** A loop that is measured: one conversation after another, any number at once. */
+export type Loop = {
+  /** One conversation from the user's message to the answer. */
+  converse(conversation: string): Promise<string>
+  close(): Promise<void>
+  /** What only a loop that survives its process has. */
+  resume?: { allAnswered(conversations: string[]): Promise<void>; unknownCalls(): Promise<number> }
+}
+
+/** `conversations`: how many are measured, after `warmUp` more. `resume`: none is begun, those that a killed process began are waited for. */
+export type RunnerOptions = { url: string; conversations: number; atOnce: number; warmUp: number; resume?: boolean } & (
+  | { kind: 'floor' }
+  | { kind: 'weir'; file: string; synchronous: Synchronous }
+)
+
+/** `windows`: CPU time of each thousand conversations one after the other; `p50Ms`: of one conversation. */
+export type Measured = {
+  perCpuSecond: number
+  perSecond: number
+  p50Ms: number
+  peakRssMiB: number
+  windows: number[]
+  unknownCalls: number
+}
+
+const windowSize = 1_000
+
+const options = JSON.parse(process.argv[2] ?? '') as RunnerOptions
+const loop = options.kind === 'floor' ? (await import('./agent-loop-floor.ts')).openFloor(options.url) : await openWeir(options)
+const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i}`)
+const measured = options.resume ? await resume() : await run()
+await loop.close()
+process.stdout.write(`${JSON.stringify(measured)}\n`)
+
+async function openWeir(options: RunnerOptions & { kind: 'weir' }): Promise<Loop> {
+  return (await import('./agent-loop-weir.ts')).openWeir(options)
+}
+
+async function run(): Promise<Measured> {
+  await converseAll(names('warm', options.warmUp), () => {})
+  const times: number[] = []
+  const windows: number[] = []
+  let windowCpu = process.cpuUsage()
+  const cpu = process.cpuUsage()
+  const began = performance.now()
+  await converseAll(names('measured', options.conversations), (ms) => {
+    times.push(ms)
+    if (times.length % windowSize !== 0) return
+    windows.push(windowSize / secondsOf(process.cpuUsage(windowCpu)))
+    windowCpu = process.cpuUsage()
+  })
+  return {
+    perCpuSecond: options.conversations / secondsOf(process.cpuUsage(cpu)),
+    perSecond: options.conversations / ((performance.now() - began) / 1e3),
+    p50Ms: times.sort((a, b) => a - b)[times.length >> 1] ?? 0,
+    peakRssMiB: process.resourceUsage().maxRSS / 1024,
+    windows,
+    unknownCalls: 0,
+  }
+}
+
+async function resume(): Promise<Measured> {
+  await loop.resume?.allAnswered(names('measured', options.conversations))
+  const unknownCalls = (await loop.resume?.unknownCalls()) ?? 0
+  return { perCpuSecond: 0, perSecond: 0, p50Ms: 0, peakRssMiB: 0, windows: [], unknownCalls }
+}
+
+async function converseAll(conversations: string[], ended: (ms: number) => void): Promise<void> {
+  const left = conversations.values()
+  const work = async () => {
+    for (const conversation of left) {
+      const began = performance.now()
+      if ((await loop.converse(conversation)) === '') throw new Error(`${conversation} has no answer`)
+      ended(performance.now() - began)
+    }
+  }
+  await Promise.all(Array.from({ length: options.atOnce }, work))
+}
+
+function secondsOf({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1e6
+}

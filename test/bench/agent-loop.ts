@@ -1,0 +1,176 @@
+// What Weir costs where it is used: an agent loop of five model calls and four tool calls, against the same loop written by hand over the same SDK
+// that keeps nothing (agent-loop-floor.ts). Model and tool are a server in a process of its own; each measurement is one too, so CPU time and peak
+// memory are those of what is measured. Runs alternate and medians are compared, because a shared machine is not the same from minute to minute.
+// Run alone: node test/bench/agent-loop.ts. WEIR_BENCH_CONVERSATIONS: how many go into one file to see whether it slows down (default 3,000).
+// It does not measure: a real model's pace (all pieces of an answer come at once, so nothing of the cost hides in waiting); TLS; long histories and
+// large arguments or results (pipeline.ts has rounds late in a conversation); tools that are programs (executor.ts); several processes; Kafka;
+// the CPU time of the disk's own work; a power cut. With as many CPUs as this has, model, tool and loop share them: conversations per second of
+// either side suffer from that, those per CPU second hardly. The disk is that of the folder for temporary files.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Measured, RunnerOptions } from './agent-loop-runner.ts'
+import type { ServerOptions, Starts } from './agent-loop-server.ts'
+import type { Row } from './row.ts'
+
+const serverFile = fileURLToPath(new URL('./agent-loop-server.ts', import.meta.url))
+const runnerFile = fileURLToPath(new URL('./agent-loop-runner.ts', import.meta.url))
+const runs = 3
+const atOnce = 64
+const warmUp = 200
+const manyConversations = Number(process.env.WEIR_BENCH_CONVERSATIONS ?? 3_000)
+
+type Contender = 'floor' | 'normal' | 'full'
+const contenders: Contender[] = ['floor', 'normal', 'full']
+const goals = { normal: 0.65, full: 0.45 }
+
+export async function benchAgentLoop(): Promise<Row[]> {
+  return [...(await throughput()), ...(await latency()), ...(await manyInOneFile()), ...(await killed()), ...coldStart()]
+}
+
+async function throughput(): Promise<Row[]> {
+  const { floor, normal, full } = await alternating({ conversations: 400, atOnce, warmUp })
+  const of = (pick: (measured: Measured) => number) => (all: Measured[]) => median(all.map(pick))
+  const [perCpuSecond, perSecond, memory] = [of((m) => m.perCpuSecond), of((m) => m.perSecond), of((m) => m.peakRssMiB)]
+  const compared = (name: string, unit: string, value: typeof memory, goalOf: (who: 'normal' | 'full') => string): Row[] => [
+    { name: `plain loop, ${name}`, value: value(floor), unit },
+    ...(['normal', 'full'] as const).map((who) => ({
+      name: `Weir, synchronous ${who}, ${name} (goal ${goalOf(who)})`,
+      value: value(who === 'normal' ? normal : full),
+      unit,
+      baseline: 'plain loop',
+      ratio: value(who === 'normal' ? normal : full) / value(floor),
+    })),
+  ]
+  return [
+    ...compared(`${atOnce} at once, conversations per CPU second`, '/CPU s', perCpuSecond, (who) => `>= ${goals[who]} x`),
+    ...compared(`${atOnce} at once, conversations per second`, '/s', perSecond, (who) => `>= ${goals[who]} x`),
+    ...compared(`${atOnce} at once, peak memory`, 'MiB', memory, () => '<= 1.5 x'),
+  ]
+}
+
+async function latency(): Promise<Row[]> {
+  const { floor, normal, full } = await alternating({ conversations: 100, atOnce: 1, warmUp: 50 })
+  const [plain, ...weir] = [floor, normal, full].map((all) => median(all.map(({ p50Ms }) => p50Ms))) as [number, number, number]
+  return [
+    { name: 'plain loop, one at a time, p50 of a conversation', value: plain, unit: 'ms' },
+    ...weir.map((value, i) => ({
+      name: `Weir, synchronous ${i === 0 ? 'normal' : 'full'}, one at a time, p50 beyond that${i === 0 ? ' (goal <= 6)' : ''}`,
+      value: value - plain,
+      unit: 'ms',
+    })),
+  ]
+}
+
+async function manyInOneFile(): Promise<Row[]> {
+  const [many, count] = [manyConversations, manyConversations.toLocaleString('en-US')]
+  return withServer({ toolMs: 0, keepsStarts: false }, async ({ url, folder }) => {
+    const file = join(folder, 'weir.db')
+    const { windows, peakRssMiB } = await measure({ kind: 'weir', url, file, synchronous: 'normal', conversations: many, atOnce, warmUp })
+    const [first, last] = [windows[0] ?? 0, windows.at(-1) ?? 0]
+    return [
+      { name: `${count} conversations in one file, the first 1,000`, value: first, unit: '/CPU s' },
+      { name: `${count} conversations in one file, the last 1,000`, value: last, unit: '/CPU s', baseline: 'first', ratio: last / first },
+      { name: `${count} conversations in one file, peak memory`, value: peakRssMiB, unit: 'MiB' },
+      { name: 'size of the file for each conversation', value: statSync(file).size / 1024 / (many + warmUp), unit: 'KiB' },
+    ]
+  })
+}
+
+/** A tool that takes a moment, so that there are calls whose end nobody sees; killed when half of all calls have begun. */
+async function killed(): Promise<Row[]> {
+  return withServer({ toolMs: 20, keepsStarts: true }, async ({ url, folder, starts }) => {
+    const options: RunnerOptions = {
+      ...{ kind: 'weir', url, file: join(folder, 'weir.db'), synchronous: 'normal' },
+      ...{ conversations: atOnce, atOnce, warmUp: 0 },
+    }
+    const child = spawnRunner(options)
+    while ((await starts()).starts < atOnce * 2) await sleep(2)
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    const began = performance.now()
+    const { unknownCalls } = await measure({ ...options, resume: true })
+    const seconds = (performance.now() - began) / 1e3
+    const { twice } = await starts()
+    return [
+      { name: `killed in the middle of ${atOnce} at once: from the restart until all are answered (goal <= 5)`, value: seconds, unit: 's' },
+      { name: 'the same: tools started twice (goal 0)', value: twice, unit: 'calls' },
+      { name: 'the same: calls that are outcome_unknown', value: unknownCalls, unit: 'calls' },
+    ]
+  })
+}
+
+function coldStart(): Row[] {
+  const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
+  const timed = (command: string, args: string[]): number => {
+    const times = Array.from({ length: 10 }, () => {
+      const began = performance.now()
+      const { status } = spawnSync(command, args)
+      if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`)
+      return performance.now() - began
+    })
+    return median(times)
+  }
+  const [bare, help] = [timed(process.execPath, ['-e', '0']), timed(weir, ['--help'])]
+  return [
+    { name: 'node -e 0', value: bare, unit: 'ms' },
+    { name: 'weir --help (goal < 120)', value: help, unit: 'ms', baseline: 'node -e 0', ratio: help / bare },
+  ]
+}
+
+/** Every contender in turn, and that a few times: what disturbs the machine disturbs all of them. */
+async function alternating(options: Pick<RunnerOptions, 'conversations' | 'atOnce' | 'warmUp'>): Promise<Record<Contender, Measured[]>> {
+  const measured: Record<Contender, Measured[]> = { floor: [], normal: [], full: [] }
+  for (let run = 0; run < runs; run += 1)
+    for (const who of contenders)
+      await withServer({ toolMs: 0, keepsStarts: false }, async ({ url, folder }) => {
+        const weir = { kind: 'weir' as const, file: join(folder, 'weir.db') }
+        measured[who].push(await measure({ ...options, url, ...(who === 'floor' ? { kind: who } : { ...weir, synchronous: who }) }))
+      })
+  return measured
+}
+
+type Served = { url: string; folder: string; starts(): Promise<Starts> }
+
+/** With a server and a folder of their own, which are gone afterwards. */
+async function withServer<T>(options: ServerOptions, use: (served: Served) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
+  const server = spawn(process.execPath, [...process.execArgv, serverFile, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  try {
+    const [url] = (await once(createInterface(server.stdout), 'line')) as [string]
+    return await use({ url, folder, starts: async () => (await fetch(`${url}/starts`)).json() as Promise<Starts> })
+  } finally {
+    server.kill()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function spawnRunner(options: RunnerOptions) {
+  return spawn(process.execPath, [...process.execArgv, runnerFile, JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+async function measure(options: RunnerOptions): Promise<Measured> {
+  const child = spawnRunner(options)
+  const printed: string[] = []
+  child.stdout.on('data', (data) => printed.push(String(data)))
+  const [code, signal] = await once(child, 'close')
+  if (code !== 0) throw new Error(`a run of the agent loop ended with ${code ?? signal}: ${JSON.stringify(options)}`)
+  return JSON.parse(printed.join('')) as Measured
+}
+
+function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2
+}
+
+if (import.meta.main) console.table(await benchAgentLoop())

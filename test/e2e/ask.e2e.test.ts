@@ -1,0 +1,232 @@
+// `weir ask` as somebody at a shell has it: what stands where, exit codes, signals.
+
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
+import { limits } from '../../shared/limits.ts'
+import type { Message } from '../../shared/messages.ts'
+import { always, call, says, script, text, textsOf } from '../support/script.ts'
+import type { Desk } from '../support/weir-command.ts'
+import { onTerminals, openDesk } from '../support/weir-command.ts'
+
+let desk: Desk | undefined
+
+afterEach(async () => {
+  await desk?.close()
+  desk = undefined
+})
+
+async function at(model: (request: ModelCall, number: number) => Reply): Promise<Desk> {
+  desk = await openDesk(model)
+  return desk
+}
+
+const agent = ['--agent', 'agent.yaml']
+const ask = ['ask', ...agent]
+const totals = expect.stringMatching(/^ {2}\d rounds?, \d calls?, \d+ \+ \d+ tokens, [\d.]+ s$/)
+const linesOf = (shown: string) => shown.trimEnd().split('\n')
+
+describe('weir ask', () => {
+  it('has the reply alone on stdout, and on stderr text as it comes and what became of each call', async () => {
+    const { run, server } = await at(script(says(text('I look.'), call('act', {}), call('exec', {})), says(text('All is\nwell.'))))
+    const first = await run([...ask, 'How is it?'])
+    expect(first).toMatchObject({ code: 0, out: 'All is\nwell.\n' })
+    const [goOn, ...lines] = linesOf(first.errors)
+    expect(lines.map((line) => line.replace(/[\d.]+ s$/, '# s'))).toEqual([
+      'I look.',
+      "  exec rejected before execution: missing required field 'command'",
+      '  act started',
+      '  act ok, # s',
+      'All is',
+      'well.',
+      expect.stringMatching(/^ {2}2 rounds, 2 calls, /),
+    ])
+
+    const conversation = /^to go on: --conversation ([0-9a-f]{20})$/.exec(goOn ?? '')?.[1] ?? ''
+    const second = await run([...ask, '--conversation', conversation, 'And now?'])
+    expect(second).toMatchObject({ code: 0, out: 'The script is over.\n' })
+    expect(linesOf(second.errors)).toEqual(['The script is over.', totals])
+    expect(textsOf(server.requests.at(-1))).toEqual(['How is it?', 'I look.', 'All is\nwell.', 'And now?'])
+  })
+
+  it('exits with 0 also after a round in which the model could call no tool', async () => {
+    const { run } = await at(always(() => says(call('exec', {}))))
+    const { code, out, errors } = await run([...ask, 'go'])
+    expect({ code, out }).toEqual({ code: 0, out: 'I have no tools, so I answer.\n' })
+    expect(errors).toContain(
+      "  intervention: identical-failure: exec({}) failed in 3 rounds, last with: missing required field 'command'\n",
+    )
+    expect(errors).toContain('  the model is asked once more, and cannot call a tool\n')
+  })
+
+  it('exits with 3 and the fallback where there is no answer, with the class on stderr', async () => {
+    const { run } = await at(() => ({ kind: 'error', status: 400, message: 'no such model' }))
+    const { code, out, errors } = await run([...ask, 'go'])
+    expect({ code, out }).toEqual({ code: 3, out: 'This is the fallback.\n' })
+    expect(errors).toMatch(/^ {2}failed \((refused|provider|deterministic)\): .*no such model/m)
+  })
+
+  it('has all events as lines of JSON on stdout, the last one the turn-finished, and nothing on stderr', async () => {
+    const { run } = await at(script(says(text('I look.'), call('act', {})), says(text('Well.'))))
+    const { code, out, errors } = await run([...ask, '--json', 'go'])
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    const events = linesOf(out).map((line) => JSON.parse(line) as Message)
+    expect(events.map(({ type }) => type)).toEqual([
+      ...['turn-started', 'round-started', 'text-delta', 'tool-started', 'call-finished'],
+      ...['round-started', 'text-delta', 'turn-finished'],
+    ])
+    expect(events.at(-1)).toMatchObject({ outcome: 'answered', reply: 'Well.' })
+  })
+
+  it('exits with 3 also where the events are wanted', async () => {
+    const { run } = await at(() => ({ kind: 'error', status: 400, message: 'no' }))
+    const { code, out } = await run([...ask, '--json', 'go'])
+    expect(code).toBe(3)
+    expect(JSON.parse(linesOf(out).at(-1) ?? '')).toMatchObject({
+      type: 'turn-finished',
+      outcome: 'failed',
+      reply: 'This is the fallback.',
+    })
+  })
+
+  it('takes its message from standard input', async () => {
+    const { run, server } = await at(() => says(text('Read.')))
+    expect(await run([...ask, '-'], { input: 'What is\nthis?\n' })).toMatchObject({ code: 0, out: 'Read.\n' })
+    expect(await run(ask, { input: 'And this?' })).toMatchObject({ code: 0, out: 'Read.\n' })
+    expect(server.requests.map(textsOf)).toEqual([['What is\nthis?'], ['And this?']])
+  })
+
+  it.each([
+    ['a message that is no UTF-8', [...ask], Buffer.from([0x68, 0xff]), 'no UTF-8 (byte 2 is 0xff)'],
+    ['an empty message', [...ask, ''], '', 'empty or blank'],
+    ['nothing on standard input', ask, '', 'standard input is empty'],
+    ['a message over its limit', ask, 'x'.repeat(limits.userMessageBytesMax + 1), 'at most 1048576'],
+    ['no agent', ['ask', 'go'], '', "'--agent <file>' not specified"],
+    ['an agent file that is not there', ['ask', '--agent', 'no.yaml', 'go'], '', 'no.yaml'],
+    ['two messages', [...ask, 'one', 'two'], '', 'too many arguments'],
+    ['an empty conversation', [...ask, '--conversation', '', 'go'], '', 'conversation has 0 bytes'],
+    ['a setting that is none', [...ask, '--partitions', '0', 'go'], '', 'partitions is "0"'],
+  ])('exits with 2 and says what would be right: %s', async (_, args, input, message) => {
+    const { run, server } = await at(() => says(text('no')))
+    const { code, out, errors } = await run(args, { input })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(errors).toContain(message)
+    expect(server.requests).toEqual([])
+  })
+
+  it('exits with 1 while another one has the data folder, and says what to do', async () => {
+    const { run, start } = await at((request) =>
+      textsOf(request)[0] === 'wait' ? says(call('act', { sleepMs: 60_000 })) : says(text('Done.')),
+    )
+    const first = start([...ask, 'wait'])
+    await first.shows('act started')
+    const second = await run([...ask, 'go'])
+    expect(second).toMatchObject({ code: 1, out: '' })
+    expect(second.errors).toContain(`the data folder .weir is in use by process ${first.child.pid}`)
+    expect(await run([...ask, '--data-folder', 'other', 'go'])).toMatchObject({ code: 0, out: 'Done.\n' })
+    first.child.kill('SIGINT')
+    expect(await first.ended).toMatchObject({ code: 3 })
+  })
+
+  it('ends quietly when nobody reads what it writes any more', async () => {
+    const { start } = await at(script(says(call('act', { sleepMs: 300 })), says(text('Done.'))))
+    const { child, shows, ended } = start([...ask, 'go'])
+    await shows('act started')
+    child.stdout.destroy()
+    child.stderr.destroy()
+    expect((await ended).signal).toBeNull()
+  })
+
+  it('finishes the turn of a killed one first, and then answers', async () => {
+    const model = ({ messages }: ModelCall) =>
+      messages.length === 1 ? says(call('act', { sleepMs: 60_000 })) : says(text(`Heard ${messages.length}.`))
+    const { start, run, server } = await at(model)
+    const inConversation = [...ask, '--conversation', 'c']
+    const killed = start([...inConversation, 'one'])
+    await killed.shows('act started')
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    const { code, out, errors } = await run([...inConversation, 'two'])
+    expect({ code, out }).toEqual({ code: 0, out: 'Heard 5.\n' })
+    expect(errors).not.toContain('act started')
+    expect(JSON.stringify(server.requests.at(-1))).toContain('may have run')
+  })
+})
+
+describe('Ctrl-C', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '(%s) in a tool cancels the turn, waits for the tool, and says what became of it',
+    async (signal) => {
+      const { start } = await at(() => says(call('act', { sleepMs: 60_000 })))
+      const { child, shows, ended } = start([...ask, 'go'])
+      await shows('act started')
+      child.kill(signal)
+      const { code, out, errors } = await ended
+      expect({ code, out }).toEqual({ code: 3, out: 'This is the fallback.\n' })
+      expect(linesOf(errors).slice(-4)).toEqual([
+        expect.stringContaining('cancelling'),
+        expect.stringContaining('act may have run, its outcome is unknown: '),
+        '  cancelled: the client cancelled it',
+        totals,
+      ])
+    },
+  )
+
+  it('while text streams cancels the turn', async () => {
+    const { start } = await at(() => ({ kind: 'stall', blocks: [text('I was just about to')] }))
+    const { child, shows, ended } = start([...ask, '--json', 'go'])
+    await new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk) => String(chunk).includes('text-delta') && resolve())
+    })
+    child.kill('SIGINT')
+    await shows('cancelling')
+    const { code, out } = await ended
+    expect(code).toBe(3)
+    expect(JSON.parse(linesOf(out).at(-1) ?? '')).toMatchObject({ type: 'turn-finished', outcome: 'cancelled' })
+  })
+
+  it('twice kills', async () => {
+    const { start } = await at(() => says(call('stubborn', {})))
+    const { child, shows, ended } = start([...ask, 'go'])
+    await shows('stubborn started')
+    child.kill('SIGINT')
+    await shows('Ctrl-C again kills')
+    child.kill('SIGINT')
+    expect(await ended).toMatchObject({ code: null, signal: 'SIGINT', out: '' })
+  })
+})
+
+onTerminals('on a terminal', () => {
+  const reply = 'This is a reply that is longer than one line of a terminal with eighty columns, so it is broken between words.'
+
+  /** What stands on the screen in the end: of each line, what came after it was last taken back. */
+  const screenOf = (out: string) => out.split('\r\n').map((line) => line.split('\r\u001b[K').at(-1) ?? '')
+
+  it('shows the reply once, wrapped, and while a tool runs a live line', async () => {
+    const { startOnTerminal } = await at(script(says(text('I look.'), call('act', { sleepMs: 1_200 })), says(text(reply))))
+    const { ended } = startOnTerminal([...ask, 'go'], { NO_COLOR: '1' })
+    const { code, out } = await ended
+    expect(code).toBe(0)
+    expect(out).toContain('  act running, 0.')
+    expect(screenOf(out).slice(1)).toEqual([
+      'I look.',
+      expect.stringMatching(/^ {2}act ok, [\d.]+ s$/),
+      'This is a reply that is longer than one line of a terminal with eighty columns,',
+      'so it is broken between words.',
+      totals,
+      '',
+    ])
+  })
+
+  it('shows colours, unless NO_COLOR is set', async () => {
+    const { startOnTerminal } = await at(() => says(text('Hello.')))
+    expect((await startOnTerminal([...ask, 'go']).ended).out).toContain('\u001b[2m')
+    expect((await startOnTerminal([...ask, 'go'], { NO_COLOR: '1' }).ended).out).not.toContain('\u001b[2m')
+  })
+
+  it('does not obey what a model says', async () => {
+    const { startOnTerminal } = await at(() => says(text('a\u001b]0;owned\u0007b')))
+    const { out } = await startOnTerminal([...ask, 'go']).ended
+    expect(out).not.toContain('\u001b]0')
+    expect(out).toContain('a\\u{1b}]0;owned\\u{7}b')
+  })
+})

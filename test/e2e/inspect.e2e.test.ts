@@ -1,0 +1,185 @@
+// `weir inspect` and `weir conversations` as somebody at a shell has them, on what real runs of `weir ask` left behind.
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { ConversationSummary } from '../../services/cli/conversations/summary.ts'
+import type { Reply } from '../../services/cli/demo/anthropic-server.ts'
+import type { Timeline } from '../../services/cli/inspect/timeline.ts'
+import { call, says, text, textsOf, thinking } from '../support/script.ts'
+import type { Desk } from '../support/weir-command.ts'
+import { openDesk } from '../support/weir-command.ts'
+
+const evil = '\u001b]0;owned\u0007\u202e'
+
+/** By the user's first text: what the model says to each of its requests. */
+const scripts: Record<string, (number: number) => Reply> = {
+  mixed: (number) =>
+    [
+      { kind: 'error', status: 529, headers: { 'retry-after-ms': '1' }, message: 'overloaded' } as const,
+      says(thinking('I should look first.'), text('I look.'), call('act', { answer: `done${evil}` }), call('exec', {})),
+      says(text(`All is well.${evil}`)),
+    ][number - 1] ?? says(text('And now, too.')),
+  loop: (number) => (number <= 4 ? says(call('exec', {})) : says(text('I give up.'))),
+  refused: () => ({ kind: 'error', status: 400, message: 'bad request' }),
+  slow: () => says(call('act', { sleepMs: 20_000 })),
+}
+
+let desk: Desk
+beforeAll(async () => {
+  const numbers = new Map<string, number>()
+  desk = await openDesk((request) => {
+    const [first = ''] = textsOf(request)
+    const number = (numbers.get(first) ?? 0) + 1
+    numbers.set(first, number)
+    return (scripts[first] as (number: number) => Reply)(number)
+  })
+  for (const conversation of ['mixed', 'loop', 'refused'])
+    await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', conversation, conversation])
+  await desk.run(['ask', '--agent', 'agent.yaml', '--conversation', 'mixed', 'and now?'])
+})
+afterAll(() => desk.close())
+
+/** With what differs from run to run taken out. */
+const steady = (shown: string) =>
+  shown
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{3} UTC|Z)/g, 'WHEN')
+    .replaceAll(/\d+ ms|\d+\.\d s/g, '# s')
+    .replaceAll(/(message +)[0-9a-f]{20}/g, '$1ID')
+    .replaceAll(/, waited # s for its turn/g, '')
+    .replaceAll(/\d+ in, \d+ out|\d+ \+ \d+ tokens/g, 'N tokens')
+
+describe('weir inspect', () => {
+  it('shows what happened, to whom it may concern: attempts, calls, verdicts, results, and how it ended', async () => {
+    const { code, out, errors } = await desk.run(['inspect', 'mixed'])
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    expect(steady(out)).toMatch(
+      new RegExp(
+        [
+          '^Conversation mixed: idle, 2 turns\n\nTurn \\d+, agent agent, WHEN\n  message   ID\n  \\| mixed\n',
+          '    attempt 1 failed after # s \\(transient\\): the provider answered 529:\n',
+          '    attempt 2 answered after # s\n',
+          '    thinks    20 characters, \\d+ bytes as sent; --reasoning shows it\n    says      I look.\n',
+          '    call 0    act \\{"answer":"done.*\n(.*\n)*?      try 1: claimed after # s, started after # s, ended \\(ok\\) after # s\n      ok after # s\n',
+          "    call 1    exec \\{\\}\n      arguments came in pieces\n      rejected before execution \\(schema\\): missing required field 'command'\n",
+          '  answered after # s: the model answered\n',
+          '\nTurn \\d+, agent agent, WHEN\n  message   ID\n  \\| and now\\?\n',
+          '    says      And now, too.\n',
+          '  totals    1 round, 0 calls, N tokens\n$',
+        ].join('(.*\n)*?'),
+      ),
+    )
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+
+  it('has no colour and nothing that a terminal obeys where it is piped', async () => {
+    for (const args of [
+      ['inspect', 'mixed'],
+      ['inspect', 'mixed', '--full', '--reasoning'],
+      ['inspect', 'mixed', '--json'],
+      ['conversations'],
+    ]) {
+      const { out } = await desk.run(args)
+      expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    }
+  })
+
+  it('shows the intervention where it was raised, and its text where the model read it', async () => {
+    const { out } = await desk.run(['inspect', 'loop'])
+    expect(out).toMatch(/ {4}detector {2}nudge \(rule identical-failure, version 1\): exec\(\{\}\) failed in 3\n/)
+    expect(out).toMatch(/ {6}evidence {2}round 1 call 0; round 2 call 0; round 3 call 0\n/)
+    expect(out).toMatch(/ {2}Round 4,.*\n {4}shown {5}at the top of this request:\n {6}\| SYSTEM INTERVENTION/)
+    expect(out).toMatch(/ {2}Round 5,.*\n {4}limited {3}text only/)
+  })
+
+  it('as JSON is one object, with the same in it for programs', async () => {
+    const { code, out } = await desk.run(['inspect', 'mixed', '--json'])
+    expect(code).toBe(0)
+    const timeline = JSON.parse(out) as Timeline
+    expect(timeline).toMatchObject({ conversation: 'mixed', state: 'idle', messages: [], troubles: [], unreadable: 0 })
+    const [first] = timeline.turns
+    expect(first).toMatchObject({ agent: 'agent', text: 'mixed', end: { outcome: 'answered', reply: `All is well.${evil}` } })
+    expect(first?.rounds[0]).toMatchObject({
+      round: 1,
+      attempts: [{ end: 'failed', failure: { class: 'transient' } }, { end: 'answer' }],
+      response: { text: 'I look.', reasoning: { characters: 20, text: null } },
+      calls: [
+        {
+          name: 'act',
+          source: 'deltas',
+          verdict: { kind: 'cleared' },
+          tries: [{ try: 1, end: 'result', status: 'ok' }],
+          result: { status: 'ok' },
+        },
+        { name: 'exec', raw: '{}', verdict: { kind: 'rejected', code: 'schema' }, tries: [], result: { status: 'rejected' } },
+      ],
+    })
+    const { out: more } = await desk.run(['inspect', 'mixed', '--json', '--reasoning'])
+    expect((JSON.parse(more) as Timeline).turns[0]?.rounds[0]?.response?.reasoning?.text).toBe('I should look first.')
+  })
+
+  it('shows a turn that is open while it runs, beside the Weir that runs it, and disturbs nothing', async () => {
+    const asking = desk.start(['ask', '--agent', 'agent.yaml', '--conversation', 'slow', 'slow'])
+    await asking.shows('act started')
+    const { code, out } = await desk.run(['inspect', 'slow'])
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Conversation slow: open, 1 turn\n') })
+    expect(out).toMatch(/ {6}try 1: claimed after [^,]+, started after [^,\n]+\n/)
+    expect(out).toContain('    open      waits for its tools\n')
+    expect((await desk.run(['doctor'])).out).toMatch(new RegExp(`odd +lock +process ${asking.child.pid} writes there`))
+    asking.child.kill('SIGINT')
+    expect((await asking.ended).code).toBe(3)
+    const after = await desk.run(['inspect', 'slow'])
+    expect(after.out).toContain('Conversation slow: idle, 1 turn\n')
+    expect(after.out).toMatch(/ {2}cancelled after .*: the client cancelled it\n/)
+  })
+
+  it('says which conversations there are when there is none of that name', async () => {
+    const { code, out, errors } = await desk.run(['inspect', 'mixd'])
+    expect({ code, out, errors }).toEqual({ code: 1, out: '', errors: 'weir: there is no conversation mixd; did you mean mixed?\n' })
+    const { errors: far } = await desk.run(['inspect', `zzzzzz${evil}`])
+    expect(far).toMatch(/^weir: there is no conversation zzzzzz\\u\{1b\}.*; the newest are .*\(weir conversations lists more\)\n$/)
+  })
+
+  it('says what to do where there is no log, or none with these topics', async () => {
+    const nowhere = await desk.run(['inspect', 'mixed', '--data-folder', 'nowhere'])
+    expect(nowhere).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/^weir: there is no log at nowhere\/weir\.db: name the folder/),
+    })
+    const other = await desk.run(['inspect', 'mixed', '--topic-prefix', 'other.'])
+    expect(other).toMatchObject({ code: 1, errors: expect.stringMatching(/has no topics that begin with 'other\.': give the prefix/) })
+  })
+})
+
+describe('weir conversations', () => {
+  it('lists them, the newest first, with how the last turn of each ended', async () => {
+    const { code, out } = await desk.run(['conversations'])
+    expect(code).toBe(0)
+    const lines = steady(out).split('\n')
+    const at = (id: string) => lines.indexOf(id)
+    expect(at('mixed')).toBeLessThan(at('refused'))
+    expect(at('refused')).toBeLessThan(at('loop'))
+    expect(lines[at('mixed') + 1]).toMatch(/^ {2}WHEN {2}answered {14}2 turns, \d+ tokens, agent$/)
+    expect(lines[at('refused') + 1]).toMatch(/^ {2}WHEN {2}failed \(refused\) {6}1 turn, 0 tokens, agent$/)
+  })
+
+  it('as JSON is one object a line, as many as are wanted', async () => {
+    const { out } = await desk.run(['conversations', '--json', '--limit', '2'])
+    const summaries = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as ConversationSummary)
+    expect(summaries).toHaveLength(2)
+    const mixed = summaries.find(({ conversation }) => conversation === 'mixed')
+    const { out: inspected } = await desk.run(['inspect', 'mixed', '--json'])
+    const totals = (JSON.parse(inspected) as Timeline).turns.map(({ end }) => end?.totals)
+    expect(mixed).toMatchObject({
+      ...{ agent: 'agent', turns: 2, last: { outcome: 'answered', class: null } },
+      inputTokens: totals.reduce((sum, one) => sum + (one?.inputTokens ?? 0), 0),
+      outputTokens: totals.reduce((sum, one) => sum + (one?.outputTokens ?? 0), 0),
+    })
+  })
+
+  it.each(['0', '-1', 'many', '1000000'])('takes no limit of %s', async (limit) => {
+    const { code, errors } = await desk.run(['conversations', '--limit', limit])
+    expect({ code, errors }).toEqual({ code: 2, errors: `weir: --limit is '${limit}'; must be a whole number from 1 to 100000\n` })
+  })
+})

@@ -1,0 +1,233 @@
+// `weir init`, `weir settings` and `weir doctor` as somebody at a shell has them who begins.
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { call, resultsOf, says, script, text } from '../support/script.ts'
+import type { Desk } from '../support/weir-command.ts'
+import { openDesk } from '../support/weir-command.ts'
+
+const key = 'sk-secret-0123456789'
+const environment = { ANTHROPIC_API_KEY: key }
+
+let desk: Desk
+beforeEach(async () => {
+  desk = await openDesk(
+    script(
+      says(
+        call('list_files', { folder: '.' }),
+        call('read_file', { file: 'agent.yaml', lines: 1 }),
+        call('read_file', { file: '../agent.yaml' }),
+      ),
+      says(text('These files.')),
+    ),
+  )
+})
+afterEach(() => desk.close())
+
+const path = (...names: string[]) => join(desk.folder, ...names)
+
+function edit(name: string, from: string, to: string): void {
+  const before = readFileSync(path(name), 'utf8')
+  expect(before).toContain(from)
+  writeFileSync(path(name), before.replace(from, to))
+}
+
+describe('weir init', () => {
+  it('writes an agent that answers at once, with tools that look at its folder and at nothing else', async () => {
+    const written = await desk.run(['init', 'start'])
+    expect(written.code).toBe(0)
+    expect(written.out).toMatch(
+      /^written {2}start\/agent\.yaml\n(written {2}.*\n)+\nNext:\n {2}cd start\n {2}export ANTHROPIC_API_KEY=.*\n {2}weir doctor/,
+    )
+
+    edit('start/agent.yaml', 'name: claude-sonnet-5-5', `name: scripted\n  baseUrl: ${desk.server.url}`)
+    const { code, out, errors } = await desk.run(['ask', '--agent', 'start/agent.yaml', 'Which files?'])
+    expect({ code, out, errors }).toMatchObject({ code: 0, out: 'These files.\n' })
+    const [listed, read, refused] = resultsOf(desk.server.requests[1])
+    expect(listed).toMatch(/^agent\.schema\.json \d+\nagent\.yaml \d+\ntools\/\n?$/)
+    expect(read).toMatch(/^# yaml-language-server: .*\n\(\d+ more lines\)$/)
+    expect(refused).toContain('is outside of the working folder')
+  })
+
+  it('never writes over a file, and says which ones it kept', async () => {
+    const before = readFileSync(path('agent.yaml'), 'utf8')
+    const { code, out } = await desk.run(['init'], { environment })
+    expect(code).toBe(0)
+    expect(out).toContain('kept     agent.yaml (it was there already)\nwritten  tools/list-files.mjs\n')
+    expect(out).not.toContain('export ANTHROPIC_API_KEY')
+    expect(readFileSync(path('agent.yaml'), 'utf8')).toBe(before)
+    expect((await desk.run(['init'])).out).not.toContain('written')
+  })
+
+  it('says so where it cannot write', async () => {
+    const { code, errors } = await desk.run(['init', 'agent.yaml'])
+    expect({ code, errors }).toEqual({
+      code: 2,
+      errors: expect.stringMatching(/^weir: agent\.yaml\/agent\.yaml cannot be written \(\w+\): name a folder/),
+    })
+  })
+})
+
+describe('weir settings', () => {
+  it('shows each with its value, unit, origin and meaning', async () => {
+    writeFileSync(path('weir.yaml'), 'synchronous: full\ndataFolder: data\n')
+    const { code, out } = await desk.run(['settings', '--partitions', '2'], { environment: { WEIR_LOG_LEVEL: 'info' } })
+    expect(code).toBe(0)
+    const values = out.split('\n').filter((line) => /^\w/.test(line))
+    expect(values).toEqual([
+      'dataFolder   data  (weir.yaml:2)',
+      'topicPrefix  weir.  (the default)',
+      'partitions   2  (the flag --partitions)',
+      'synchronous  full  (weir.yaml:1)',
+      'logLevel     info  (the variable WEIR_LOG_LEVEL)',
+    ])
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+  })
+
+  it('as JSON is one object, by setting', async () => {
+    writeFileSync(path('other.json'), '{ "partitions": 8 }')
+    const { out } = await desk.run(['settings', '--json', '--config', 'other.json'])
+    expect(JSON.parse(out)).toMatchObject({
+      dataFolder: { value: '.weir', unit: null, origin: { kind: 'default' }, flag: '--data-folder', variable: 'WEIR_DATA_FOLDER' },
+      partitions: { value: 8, unit: 'partitions', origin: { kind: 'file', name: 'other.json:1' }, default: 4, secret: false },
+    })
+  })
+
+  it('tells every mistake at once, in any command', async () => {
+    writeFileSync(path('weir.yaml'), 'partitons: 4\nlogLevel: loud\n')
+    for (const command of [['settings'], ['conversations'], ['ask', '--agent', 'agent.yaml', 'hello']]) {
+      const { code, errors } = await desk.run(command, { environment: { WEIR_DATA_FOLDER: '' } })
+      expect({ code, errors }).toEqual({
+        code: 2,
+        errors:
+          'weir: Settings cannot be used.\n' +
+          '  logLevel is "loud" (from weir.yaml:2); must be trace, debug, info, warn, error, fatal or silent\n' +
+          '  dataFolder is "" (from the variable WEIR_DATA_FOLDER); must not be empty\n' +
+          '  weir.yaml:1:1 partitons: is no setting; did you mean partitions?\n',
+      })
+    }
+  })
+})
+
+describe('weir doctor', () => {
+  const examine = async (args: string[] = [], given: Record<string, string> = environment) => {
+    const { code, out, errors } = await desk.run(['doctor', ...args], { environment: given })
+    expect(errors).toBe('')
+    expect(out).not.toContain(key)
+    const lines = out.split('\n').filter((line) => /^(ok|odd|wrong|skipped) /.test(line))
+    return { code, out, lines, notWell: lines.filter((line) => !line.startsWith('ok ')) }
+  }
+
+  it('is content with what weir init wrote: one line for each thing, aligned', async () => {
+    await desk.run(['init', 'start'])
+    const { code, out, lines, notWell } = await examine(['--agent', 'start'])
+    expect({ code, notWell }).toEqual({ code: 0, notWell: [] })
+    expect(lines.map((line) => line.slice(0, 22))).toEqual(
+      ['node', 'settings', 'data folder', 'lock', 'disk space', 'log file', 'clock', 'agent', 'key', 'tool', 'tool'].map(
+        (name) => `ok       ${name.padEnd(13)}`,
+      ),
+    )
+    expect(out.endsWith('\n\nNothing is wrong.\n')).toBe(true)
+  })
+
+  it('says what is missing, all of it, with what to do', async () => {
+    await desk.run(['init', 'start'])
+    edit('start/agent.yaml', 'command: [node,', 'command: [no-such-program,')
+    const { code, notWell } = await examine(['--agent', 'start', '--data-folder', 'agent.yaml'], {})
+    expect(code).toBe(1)
+    expect(notWell).toEqual([
+      expect.stringMatching(/^wrong {4}data folder {2}.*agent\.yaml is no folder: name another one/),
+      expect.stringMatching(/^wrong {4}key .*ANTHROPIC_API_KEY is not set/),
+      expect.stringMatching(/^wrong {4}agent .*no-such-program.*not in PATH; install it/),
+      expect.stringMatching(/^skipped {2}tools/),
+    ])
+  })
+
+  it('says what is wrong with settings and modules', async () => {
+    await desk.run(['init', 'start'])
+    writeFileSync(path('start/tools/read-file.mjs'), "import 'no-such-package'\n")
+    const { code, notWell } = await examine(['--agent', 'start', '--partitions', '0'])
+    expect(code).toBe(1)
+    expect(notWell).toEqual([
+      expect.stringMatching(/^wrong {4}settings {5}partitions is "0" \(from the flag --partitions\); must be/),
+      expect.stringMatching(/^skipped {2}data folder/),
+      expect.stringMatching(/^wrong {4}tool .*starter\/read_file: .*cannot be imported: .*no-such-package.*: correct the module$/),
+    ])
+  })
+
+  it('says what is odd about a log: its partitions, its version, that it is none', async () => {
+    await desk.run(['ask', '--agent', 'agent.yaml', 'hello'])
+    expect((await examine([])).notWell).toEqual([])
+    expect((await examine(['--partitions', '8'])).notWell).toEqual([
+      expect.stringMatching(/^wrong {4}log file .*its topics have 4 partitions, and the setting is 8: set partitions to 4/),
+    ])
+
+    const file = path('.weir', 'weir.db')
+    const bytes = readFileSync(file)
+    bytes.writeInt32BE(99, 60) // SQLite's user_version
+    writeFileSync(file, bytes)
+    expect((await examine([])).notWell).toEqual([expect.stringMatching(/^wrong {4}log file .*has format 99.*use the newer Weir/)])
+    writeFileSync(file, 'something else, and more than a header of a hundred bytes '.repeat(10))
+    expect((await examine([])).notWell).toEqual([expect.stringMatching(/^wrong {4}log file .*is no Weir log.*name another file/)])
+  })
+
+  it('says where to begin when there is no agent', async () => {
+    rmSync(path('agent.yaml'))
+    const { code, notWell } = await examine()
+    expect({ code, notWell }).toEqual({
+      code: 0,
+      notWell: [expect.stringMatching(/^odd {6}agent .*: name one: --agent FILE; weir init makes one$/)],
+    })
+  })
+
+  describe('online', () => {
+    let server: Server | undefined
+    afterEach(() => {
+      server?.close()
+    })
+
+    async function answering(answer: (request: IncomingMessage) => number): Promise<string[]> {
+      server = createServer((request, response) => response.writeHead(answer(request)).end('{}'))
+      await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+      const { port } = server.address() as AddressInfo
+      writeFileSync(
+        path('agent.yaml'),
+        `system: x\nmodel: { provider: anthropic, name: some-model, maxOutputTokens: 1, baseUrl: 'http://127.0.0.1:${port}', apiKey: '\${ANTHROPIC_API_KEY}' }\n`,
+      )
+      return (await examine(['--online'])).lines.filter((line) => line.includes(' provider '))
+    }
+
+    it('asks whether the model is there, with the key', async () => {
+      const seen: string[] = []
+      const lines = await answering((request) => {
+        seen.push(`${request.method} ${request.url} ${request.headers['x-api-key']}`)
+        return 200
+      })
+      expect(seen).toEqual([`GET /v1/models/some-model ${key}`])
+      expect(lines).toEqual([expect.stringMatching(/^ok .*agent: 127\.0\.0\.1:\d+ answers, and knows some-model$/)])
+    })
+
+    it.each([
+      [401, /^wrong .*refuses the key \(401\): put a valid key/],
+      [404, /^odd .*says nothing of a model some-model: check model\.name/],
+      [503, /^odd .*answers with 503: try again later/],
+    ])('says what a %d means', async (status, words) => {
+      expect(await answering(() => status)).toEqual([expect.stringMatching(words)])
+    })
+
+    it('says when nobody answers', async () => {
+      const url = desk.server.url
+      await desk.server.close()
+      writeFileSync(path('agent.yaml'), `system: x\nmodel: { provider: openai-chat, name: m, maxOutputTokens: 1, baseUrl: '${url}' }\n`)
+      const { code, notWell } = await examine(['--online'])
+      expect({ code, notWell }).toEqual({
+        code: 1,
+        notWell: [expect.stringMatching(/^wrong .*cannot be reached \(ECONNREFUSED\): check the address/)],
+      })
+    })
+  })
+})

@@ -1,0 +1,34 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
+import { systemClock } from '../../../shared/clock.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-lock-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe('who looks at the lock of a file', () => {
+  it('sees that it is free where there is none, and after its holder has gone', async () => {
+    const file = join(folder, 'weir.db')
+    expect(lockStateOf(file)).toEqual({ kind: 'free' })
+    await (await openEmbeddedBus({ file, clock: systemClock })).close()
+    expect(lockStateOf(file)).toEqual({ kind: 'free' })
+  })
+
+  it('sees who holds it, and does not take it away', async () => {
+    const file = join(folder, 'weir.db')
+    const bus = await openEmbeddedBus({ file, clock: systemClock })
+    try {
+      expect(lockStateOf(file)).toEqual({ kind: 'held', pid: process.pid })
+      expect(lockStateOf(file)).toEqual({ kind: 'held', pid: process.pid })
+      await expect(openEmbeddedBus({ file, clock: systemClock })).rejects.toMatchObject({ code: 'bus.locked' })
+    } finally {
+      await bus.close()
+    }
+  })
+})

@@ -1,0 +1,148 @@
+// `bin/weir` as a process, as somebody at a shell has it: an agent file in a folder, a scripted model behind real HTTP, and what comes out.
+
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe } from '@jest/globals'
+import type { AnthropicServer, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
+import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const weir = join(root, 'bin', 'weir')
+const recordedTool = join(root, 'test', 'support', 'tools', 'recorded.mjs')
+
+export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; errors: string }
+
+export type RunningWeir = {
+  child: ChildProcessWithoutNullStreams
+  /**
+   * Resolves when standard error (or on a terminal: the screen) holds this text, after what was asked for before; rejects when the process ends
+   * without it.
+   */
+  shows(text: string): Promise<void>
+  ended: Promise<Ended>
+}
+
+export type Desk = {
+  folder: string
+  server: AnthropicServer
+  /** Starts `weir ARGUMENTS` in the folder. `input`: what is piped in; without it standard input is empty. */
+  start(args: string[], options?: { input?: string | Uint8Array; environment?: Record<string, string> }): RunningWeir
+  /** Starts it on a terminal of 80 columns, if the machine has util-linux's script; what is typed goes to `child.stdin`. */
+  startOnTerminal(args: string[], environment?: Record<string, string>): RunningWeir
+  run(args: string[], options?: { input?: string | Uint8Array; environment?: Record<string, string> }): Promise<Ended>
+  close(): Promise<void>
+}
+
+/** A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (wants a command) and `stubborn` (cannot be asked to stop). */
+export async function openDesk(model: (call: ModelCall, number: number) => Reply): Promise<Desk> {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-command-'))
+  const server = await startAnthropicServer(model)
+  const node = JSON.stringify(process.execPath)
+  const tool = (name: string) => `command: [${node}, ${JSON.stringify(recordedTool)}, ${name}, starts]`
+  await writeFile(
+    join(folder, 'agent.yaml'),
+    `system: You are under test.
+model: { provider: anthropic, name: scripted, baseUrl: '${server.url}', maxOutputTokens: 1000 }
+fallback: This is the fallback.
+graceMs: 2000
+tools:
+  - { name: act, description: does what it is told, schema: { type: object }, cwd: ., ${tool('act')} }
+  - { name: exec, description: runs a command, schema: { type: object, properties: { command: { type: string } }, required: [command] }, cwd: ., ${tool('exec')} }
+  - { name: stubborn, description: takes ten seconds, schema: { type: object }, command: [sh, -c, "trap '' TERM; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; done"] }
+`,
+  )
+
+  const children = new Set<ChildProcessWithoutNullStreams>()
+  const kept = (child: ChildProcessWithoutNullStreams) => {
+    children.add(child)
+    child.on('exit', () => children.delete(child))
+    return child
+  }
+
+  function start(
+    args: string[],
+    { input = '', environment = {} }: { input?: string | Uint8Array; environment?: Record<string, string> } = {},
+  ) {
+    const child = kept(spawn(weir, args, { cwd: folder, env: environmentOf(environment), stdio: 'pipe' }))
+    child.stdin.on('error', () => {}) // it may refuse to read all of it
+    child.stdin.end(input)
+    return watch(child, child.stderr)
+  }
+
+  return {
+    folder,
+    server,
+    start,
+    run: (args, options) => start(args, options).ended,
+    startOnTerminal(args, environment = {}) {
+      const command = [weir, ...args].map((word) => `'${word}'`).join(' ')
+      const shell = `stty cols 80 rows 30; exec ${command}`
+      const env = { ...environmentOf(environment), TERM: 'xterm', SHELL: '/bin/sh' }
+      const child = kept(spawn('script', ['-qefc', shell, '/dev/null'], { cwd: folder, env, stdio: 'pipe' }))
+      return watch(child, child.stdout)
+    },
+    async close() {
+      for (const child of children) child.kill('SIGKILL') // a test that failed may leave one
+      await server.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Without what the machine that runs the tests has set. */
+function environmentOf(environment: Record<string, string>): Record<string, string> {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(WEIR_|NO_COLOR|FORCE_COLOR|NODE_|ANTHROPIC_|OPENAI_)/.test(name))
+  return { ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ''])), ...environment }
+}
+
+function watch(child: ChildProcessWithoutNullStreams, watched: NodeJS.ReadableStream): RunningWeir {
+  let out = ''
+  let errors = ''
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal, out, errors }))
+  })
+  let from = 0
+  return {
+    child,
+    ended,
+    shows(text) {
+      const seen = (): boolean => {
+        const at = (watched === child.stdout ? out : errors).indexOf(text, from)
+        if (at >= 0) from = at + text.length
+        return at >= 0
+      }
+      return new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (!seen()) return
+          watched.off('data', look)
+          resolve()
+        }
+        watched.on('data', look)
+        look()
+        ended.then(() => reject(new Error(`it ended without ${JSON.stringify(text)}: ${out}\n${errors}`)), reject)
+      })
+    },
+  }
+}
+
+/** Where a terminal can be had; elsewhere these tests are skipped, and reported as such. */
+export const onTerminals = hasScript() ? describe : describe.skip
+
+function hasScript(): boolean {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux')
+  } catch {
+    return false
+  }
+}
