@@ -93,6 +93,10 @@ export function askTurn({ edge, clock, question, isNew, signal, over }: AskOptio
 
   function fail(error: unknown): void {
     if (isOver) return
+    if (events.finished !== undefined) {
+      take(events.endNow()) // the turn is over all the same; what became of its last calls nobody will hear
+      return
+    }
     reject(error)
     end({ error })
   }

@@ -12,6 +12,7 @@ import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.t
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const weir = join(root, 'bin', 'weir')
+const compiled = join(root, 'node_modules', '.cache', 'weir-command')
 const recordedTool = join(root, 'test', 'support', 'tools', 'recorded.mjs')
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; errors: string }
@@ -93,10 +94,10 @@ tools:
   }
 }
 
-/** Without what the machine that runs the tests has set. */
+/** Without what the machine that runs the tests has set. What was compiled once is kept: compiling is a third of a start. */
 function environmentOf(environment: Record<string, string>): Record<string, string> {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(WEIR_|NO_COLOR|FORCE_COLOR|NODE_|ANTHROPIC_|OPENAI_)/.test(name))
-  return { ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ''])), ...environment }
+  const kept = Object.entries(process.env).filter(([name]) => !/^(CI$|WEIR_|NO_COLOR|FORCE_COLOR|NODE_|ANTHROPIC_|OPENAI_)/.test(name))
+  return { ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ''])), NODE_COMPILE_CACHE: compiled, ...environment }
 }
 
 function watch(child: ChildProcessWithoutNullStreams, watched: NodeJS.ReadableStream): RunningWeir {

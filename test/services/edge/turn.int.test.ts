@@ -13,7 +13,7 @@ import { systemClock } from '../../../shared/clock.ts'
 import { encode } from '../../../shared/codec.ts'
 import type { Message } from '../../../shared/messages.ts'
 import { topicSpecs } from '../../../shared/topology.ts'
-import { part, roundStarted, turnFinished, turnStarted } from '../../support/activity.ts'
+import { part, roundStarted, toolStarted, turnFinished, turnStarted } from '../../support/activity.ts'
 
 const agent = {
   name: 'agent',
@@ -119,6 +119,21 @@ describe('a turn', () => {
     await settled()
     await bus.close()
     await expect(turn.finished).rejects.toMatchObject({ code: 'bus.closed' })
+  })
+
+  it('that has ended ends as it did, also where nothing more can be heard of its last calls', async () => {
+    const turn = ask()
+    const types: string[] = []
+    const reading = (async () => {
+      for await (const event of turn) types.push(event.type)
+    })()
+    await settled()
+    for (const activity of [turnStarted(), toolStarted(), turnFinished({ outcome: 'cancelled', class: 'cancelled' })])
+      await write('activity', activity)
+    expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+    turn.fail(new Error('closed'))
+    await reading
+    expect(types).toEqual(['turn-started', 'tool-started', 'turn-finished'])
   })
 
   it('ends with the error when its message cannot be sent', async () => {
