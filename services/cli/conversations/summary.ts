@@ -4,9 +4,9 @@
 import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
-import { decode } from '../../../shared/codec.ts'
-import type { Cap, FailureClass, HistoryEntry, Message, TurnFinished, TurnOutcome } from '../../../shared/messages.ts'
+import type { Cap, FailureClass, HistoryEntry, TurnFinished, TurnOutcome } from '../../../shared/messages.ts'
 import { historyPrefix } from '../../../shared/topology.ts'
+import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
 
 /** `weir conversations --json` prints one of these on each line. Times are append times, in milliseconds since 1970-01-01 UTC. */
@@ -88,13 +88,4 @@ function summaryOf({ lastTurn: _, at: __, ...rest }: Unfinished, last: Conversat
 
 function endOf({ outcome, class: failureClass, cap, reason }: TurnFinished, at: Milliseconds): ConversationSummary['last'] {
   return { outcome, class: failureClass, cap, reason, at }
-}
-
-function messageOf(value: Uint8Array | null): Message | undefined {
-  if (value === null) return undefined
-  try {
-    return decode(value)
-  } catch {
-    return undefined
-  }
 }

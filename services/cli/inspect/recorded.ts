@@ -8,10 +8,9 @@
 import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { Offset, StoredRecord } from '../../../shared/bus/port.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
-import { decode } from '../../../shared/codec.ts'
-import type { Message } from '../../../shared/messages.ts'
 import type { TopicName } from '../../../shared/topology.ts'
 import { historyPrefix, topics } from '../../../shared/topology.ts'
+import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
 import { endsOf } from '../open-log.ts'
 import type { Logged } from './logged.ts'
@@ -100,14 +99,4 @@ async function* batches({ bus }: OpenLog, { topic, partition, from, end }: Range
 
 function logged(topic: TopicName, { offset, time, id, value }: StoredRecord): Logged {
   return { topic, offset, time, id, message: messageOf(value) }
-}
-
-/** Undefined: bytes that this Weir does not know. */
-function messageOf(value: Uint8Array | null): Message | undefined {
-  if (value === null) return undefined
-  try {
-    return decode(value)
-  } catch {
-    return undefined
-  }
 }
