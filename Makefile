@@ -6,7 +6,8 @@ NODE := node_modules/node/bin/node --disable-warning=ExperimentalWarning
 JEST := $(NODE) --experimental-vm-modules node_modules/jest/bin/jest.js
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome
 
-# Two set-ups: what Weir needs to run, and everything. `npm ci` empties node_modules, so a stamp lives exactly as long as what it stands for.
+# Two set-ups: what Weir needs to run, and everything. With both comes the Node.js of the workspace bin/node, which the npm package does not bring.
+# `npm ci` empties node_modules, so a stamp lives exactly as long as what it stands for.
 RUNTIME := node_modules/.installed-runtime
 EVERYTHING := node_modules/.installed-everything
 
@@ -14,13 +15,14 @@ BAD =
 ARGS =
 SEED =
 SEEDS = 10000
+MINUTES = 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check types lint dead-code schemas-check import-rules format bench simulate schemas clean
+.PHONY: help demo test check types lint dead-code schemas-check import-rules format bench simulate chaos compose-test schemas package clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 demo: $(RUNTIME) ## run the demo; BAD=stubborn picks one way to misbehave
 	bin/weir demo $(if $(BAD),--bad $(BAD))
@@ -54,11 +56,21 @@ bench: $(EVERYTHING) ## run the benchmark
 simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over the one SEED=
 	$(NODE) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
 
+chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= plays one again
+	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+compose-test: $(EVERYTHING) ## bring docker-compose.yml up for real, scale it, play the demo over it; needs Docker and some minutes
+	$(NODE) test/compose/main.ts
+
 schemas: $(EVERYTHING) ## write again what is generated from the schemas
 	$(NODE) schemas/generate.ts
 
-clean: ## remove what the other targets installed
-	rm -rf node_modules
+package: $(EVERYTHING) ## make the npm package in out/
+	@mkdir -p out
+	npm pack --loglevel=error --pack-destination out
+
+clean: ## remove what the other targets installed and made
+	rm -rf node_modules dist out
 
 # Engine warnings are about the Node that runs npm, and Weir does not run on that one; hence only errors are shown.
 define install

@@ -14,6 +14,9 @@ export default {
       },
     ],
   },
+  // The shared Kafka broker of a run: started by the first test that asks for it, never by these.
+  globalSetup: '<rootDir>/test/support/kafka/run-setup.ts',
+  globalTeardown: '<rootDir>/test/support/kafka/run-teardown.ts',
   maxWorkers: 2,
   testTimeout: 30_000,
 }

@@ -2,12 +2,14 @@
 // from here; adding one is its files, a row in shared/topology.ts, and its entry here.
 
 import type { Logger } from 'pino'
-import type { Agent, Agents } from '../shared/agents.ts'
+import type { Agents } from '../shared/agents.ts'
 import type { Bus, Subscription } from '../shared/bus/port.ts'
+import type { Milliseconds } from '../shared/clock.ts'
+import type { Instruments } from '../shared/runtime/instruments.ts'
 import type { RunOptions } from '../shared/runtime/run-stage.ts'
 import { runStage } from '../shared/runtime/run-stage.ts'
 import type { StageName } from '../shared/topology.ts'
-import { topicSpecs } from '../shared/topology.ts'
+import { stageNames, topicSpecs } from '../shared/topology.ts'
 import { logCalls } from './accumulator/log-calls.ts'
 import { accumulator } from './accumulator/reducer.ts'
 import { conversation } from './conversation/reducer.ts'
@@ -16,7 +18,7 @@ import { executor } from './executor/reducer.ts'
 import { toolStarter } from './executor/start-tool.ts'
 import type { StartTool } from './executor/tool.ts'
 import { startGateway } from './llm-gateway/performer.ts'
-import type { Provider } from './llm-gateway/provider.ts'
+import type { Connect } from './llm-gateway/provider.ts'
 import { providers } from './llm-gateway/providers.ts'
 import { llmGateway } from './llm-gateway/reducer.ts'
 import { loopDetector } from './loop-detector/reducer.ts'
@@ -24,14 +26,28 @@ import { logJudgements } from './validator/log-judgements.ts'
 import { validator } from './validator/reducer.ts'
 
 /** Where the pipeline touches the world: how a model is asked and how a tool is started. */
-export type World = { connect: (agent: Agent) => Provider; run: StartTool }
+export type World = { connect: Connect; run: StartTool }
 
 const realWorld: World = { connect: providers(), run: toolStarter() }
 
-/** `world`: for benches and tests that measure or drive the pipeline without real models and processes. */
-export type StagesOptions = { bus: Bus; agents: Agents; topicPrefix: string; partitions: number; log: Logger; world?: World }
+export type StagesOptions = {
+  bus: Bus
+  /** Those that ask models and run tools; of the stages only llm-gateway and executor look at them. */
+  agents: Agents
+  topicPrefix: string
+  partitions: number
+  /** How long records are kept, and the history of a conversation in which nothing happens; default: the setting `retention`'s. */
+  retentionMs?: Milliseconds | undefined
+  log: Logger
+  /** Which ones; default: all. */
+  names?: readonly StageName[]
+  instruments?: Instruments
+  /** For benches and tests that measure or drive the pipeline without real models and processes. */
+  world?: World
+}
 
 export type RunningStages = {
+  readonly subscriptions: ReadonlyMap<StageName, Subscription>
   /** Rejects with the first stage that cannot go on; never resolves. */
   readonly failed: Promise<never>
   close(): Promise<void>
@@ -41,10 +57,11 @@ export type RunningStages = {
 export function stageStarters(
   agents: Agents,
   { connect, run }: World = realWorld,
+  historyIdleMs?: Milliseconds,
 ): Record<StageName, (options: RunOptions) => Promise<Subscription>> {
   return {
     conversation: (options) => runStage({ stage: conversation }, options),
-    'llm-gateway': (options) => runStage({ stage: llmGateway, startPerformer: startGateway({ agents, connect }) }, options),
+    'llm-gateway': (options) => runStage({ stage: llmGateway, startPerformer: startGateway({ agents, connect, historyIdleMs }) }, options),
     accumulator: (options) => runStage({ stage: accumulator, observed: logCalls }, options),
     validator: (options) => runStage({ stage: validator, observed: logJudgements }, options),
     'loop-detector': (options) => runStage({ stage: loopDetector }, options),
@@ -52,20 +69,28 @@ export function stageStarters(
   }
 }
 
-/** Creates the topics that are missing and runs all six stages in this process. */
-export async function startStages({ bus, agents, topicPrefix, partitions, log, world }: StagesOptions): Promise<RunningStages> {
-  await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
-  const subscriptions: Subscription[] = []
+/**
+ * Runs stages in this process. The bus makes sure of the topics: the embedded one creates what is missing, and where one is not as it must be, nothing
+ * starts.
+ */
+export async function startStages(options: StagesOptions): Promise<RunningStages> {
+  const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments, world } = options
+  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
+  const starters = stageStarters(agents, world, retentionMs)
+  const subscriptions = new Map<StageName, Subscription>()
+  // All at once: on Kafka each waits for its group to come together.
+  const starts = (names ?? stageNames).map(async (name) => {
+    subscriptions.set(name, await starters[name]({ bus, topicPrefix, log, instruments }))
+  })
   const close = async () => {
-    await Promise.all(subscriptions.map((subscription) => subscription.close()))
+    await Promise.all([...subscriptions.values()].map((subscription) => subscription.close()))
   }
-  try {
-    for (const start of Object.values(stageStarters(agents, world))) subscriptions.push(await start({ bus, topicPrefix, log }))
-  } catch (error) {
-    await close()
-    throw error
+  for (const start of await Promise.allSettled(starts)) {
+    if (start.status === 'fulfilled') continue
+    await close().catch(() => {}) // what came first tells more
+    throw start.reason
   }
-  const failed = Promise.race(subscriptions.map((subscription) => subscription.failed))
+  const failed = Promise.race([...subscriptions.values()].map((subscription) => subscription.failed))
   failed.catch(() => {}) // whoever does not ask is not brought down by the answer
-  return { failed, close }
+  return { subscriptions, failed, close }
 }

@@ -1,27 +1,25 @@
-// Weir in a program: the package `weir-agents`. It runs the six stages in this process on one SQLite file, takes messages, and says what becomes of them.
+// Weir in a program: the package `weir-agents`. It takes messages and says what becomes of them. The six stages run in this process, on one SQLite file or
+// on Kafka, or elsewhere, and then this process only asks.
 // Owns: opening and closing, and which turns this process waits for. Does not own: any decision about a turn; that is the stages', and a turn that
-// was begun goes on when its data folder is opened again, by whichever process.
+// was begun goes on when they run again, in whichever process.
 
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { loadAgents as readAgentFiles } from '../shared/agent-file/load-agents.ts'
 import type { Agents } from '../shared/agents.ts'
-import { openEmbeddedBus } from '../shared/bus/embedded/bus.ts'
 import type { Bus } from '../shared/bus/port.ts'
-import { systemClock } from '../shared/clock.ts'
 import { WeirError } from '../shared/errors.ts'
 import { limits } from '../shared/limits.ts'
 import { createLog } from '../shared/log.ts'
-import { foldFrom } from '../shared/runtime/position.ts'
+import { retentionMsOf } from '../shared/retention.ts'
 import type { Settings } from '../shared/settings.ts'
 import { readSettings } from '../shared/settings.ts'
 import type { Edge } from './edge/edge.ts'
 import { openEdge } from './edge/edge.ts'
 import type { Turn } from './edge/turn.ts'
 import { askTurn } from './edge/turn.ts'
-import type { RunningStages } from './stages.ts'
-import { startStages } from './stages.ts'
+import { openBus, partitionCount } from './open-bus.ts'
+import type { RunningStages, StagesOptions } from './stages.ts'
 import { compiledSchema } from './validator/compiled-schema.ts'
 
 export type { Agent, Agents, CommandTool, HttpTool, Model, ModuleTool, Tool } from '../shared/agents.ts'
@@ -33,18 +31,47 @@ export type { ReasoningDelta, TextDelta, TextReset, TurnEvent, TurnWaiting } fro
 export { WeirError }
 
 export type WeirOptions = {
-  /** An agent file, a folder of them, or agents that the program has made itself, by name. */
+  /**
+   * An agent file, a folder of them, or agents that the program has made itself, by name. Where the stages run elsewhere they have agents of their own, and
+   * of a file only what goes with a message is read: no key and no program is needed here.
+   */
   agents: Agents | string
-  /** The folder of the log, `weir.db`; one process at a time. Default `.weir` in the working folder. */
+  /** Where the log is. Default: a file in `dataFolder`. */
+  bus?: EmbeddedBusChoice | KafkaBusChoice
+  /**
+   * Who does the work. `here`: this process runs all six stages. `elsewhere`: other processes do (`weir up`), and this one asks and listens; its end
+   * stops no turn. Default: `here` on the embedded bus, which one process has to itself, and `elsewhere` on Kafka.
+   */
+  stages?: 'here' | 'elsewhere'
+  /** The folder of the log, `weir.db`, one process at a time; on Kafka of local copies of tables. Default `.weir` in the working folder. */
   dataFolder?: string
   /** When a write waits for the disk: all survive a killed process, only `full` survives a power loss at any moment. Default `normal`. */
   synchronous?: Settings['synchronous']
-  /** Of every topic; cannot change once the data folder exists. Default 4. */
+  /** Of every topic; cannot change once they exist. Default 4; on Kafka, as many as they have. */
   partitions?: number
-  /** Before the names of topics; two Weirs with different ones can share a data folder one after the other. Default `weir.` */
+  /** Before the names of topics; two Weirs with different ones can share a data folder one after the other, or a cluster. Default `weir.` */
   topicPrefix?: string
+  /**
+   * Days for which records are kept, and the history of a conversation in which nothing happens; at least two more than `toleratedDowntime`. Default 7.
+   */
+  retention?: number
+  /** Days for which all of Weir may stand still and still go on with every open turn. Default 3. */
+  toleratedDowntime?: number
   /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
   log?: Logger
+}
+
+export type EmbeddedBusChoice = { kind: 'embedded' }
+
+/** As Kafka's own tools take it. */
+export type KafkaBusChoice = {
+  kind: 'kafka'
+  /** `HOST:PORT`, several with commas between them. Default: `bootstrap.servers` of the properties. */
+  bootstrapServer?: string
+  /** The path of a client.properties. */
+  commandConfig?: string
+  /** Over those of the file. */
+  properties?: Record<string, string>
 }
 
 /** What a user says. Messages of one conversation are answered one after the other, in the order in which they were asked. */
@@ -57,7 +84,8 @@ export type Question = {
   conversation?: string
   /**
    * The client's own id of the message. The same id again in the same conversation is the same message, so a program that was killed can ask again
-   * and gets the answer once. At most 256 bytes. Default: a new one.
+   * and gets the answer once. At most 256 bytes. Default: a new one. On Kafka a process that gives ids of its own keeps a copy of the history of the
+   * partitions that it asks about, in the data folder.
    */
   messageId?: string
   /** Cancels the turn when it aborts. */
@@ -67,7 +95,10 @@ export type Question = {
 export type Weir = {
   /** The agents that may be asked. */
   readonly agents: Agents
-  /** Rejects with what keeps Weir from going on: a full disk, a damaged file, a bug. Every open turn fails with the same error. Never resolves. */
+  /**
+   * Rejects with what keeps the stages of this process from going on: a full disk, a damaged file, a bug. Every open turn fails with the same error. Never
+   * resolves; where the stages run elsewhere, never rejects either.
+   */
   readonly failed: Promise<never>
   /**
    * Sends a message and answers with its turn, at once. Throws where there is nothing to send: `agent.unknown`, `message.invalid` (with what would be
@@ -78,7 +109,8 @@ export type Weir = {
   cancel(message: { conversation: string; messageId: string }): Promise<void>
   /**
    * Stops: nothing new starts, what was claimed and has not started is given back, and running tools may end within 10 seconds. Turns that are still
-   * open fail here with `bus.closed`, and go on when the data folder is opened again.
+   * open fail here with `bus.closed`. They go on when the data folder is opened again, or at once where the stages run elsewhere; the same message id
+   * hears their end.
    */
   close(): Promise<void>
 }
@@ -86,16 +118,20 @@ export type Weir = {
 export const Weir = { open }
 
 /**
- * Starts Weir in this process. Errors: `agent.invalid` (every mistake of the agent files, with line and remedy), `settings.invalid`, `bus.locked` (the
- * data folder is in use), and others of the bus that name the file.
+ * Starts Weir in this process. Errors: `agent.invalid` (every mistake of the agent files, with line and remedy), `settings.invalid` (options, or the
+ * client's properties), `bus.locked` (the data folder is in use), `bus.topic-missing` (on Kafka, before `weir topics create`), and others of the bus.
  */
 async function open(options: WeirOptions): Promise<Weir> {
-  const agents = typeof options.agents === 'string' ? loadAgents(options.agents) : options.agents
-  const { dataFolder, topicPrefix, partitions, synchronous } = settingsOf(options)
+  const settings = settingsOf(options)
+  const stages = stagesOf(options, settings)
+  const agents = typeof options.agents === 'string' ? agentsIn(options.agents, process.env, stages === 'elsewhere') : options.agents
+  const { topicPrefix } = settings
+  const retentionMs = retentionMsOf(settings.retention)
   const log = options.log ?? createLog({ level: 'warn' })
-  const bus = await openEmbeddedBus({ file: join(dataFolder, 'weir.db'), clock: systemClock, synchronous, keepFrom: foldFrom, log })
+  const bus = await openBus(settings, log, stages === 'elsewhere' ? { connectMs: askConnectMs } : {})
   try {
-    const running = await startStages({ bus, agents, topicPrefix, partitions, log })
+    const partitions = settings.bus === 'embedded' ? settings.partitions : (options.partitions ?? (await partitionCount(bus, topicPrefix)))
+    const running = stages === 'here' ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }) : runElsewhere()
     return weirOf({ agents, bus, running, edge: openEdge({ bus, topicPrefix, partitions }) })
   } catch (error) {
     await bus.close()
@@ -103,9 +139,26 @@ async function open(options: WeirOptions): Promise<Weir> {
   }
 }
 
+/** Somebody waits for the answer. */
+const askConnectMs = 15_000
+
+/** They take a while to load, and who only asks needs none. */
+async function runHere(options: StagesOptions): Promise<RunningStages> {
+  return (await import('./stages.ts')).startStages(options)
+}
+
+function runElsewhere(): Pick<RunningStages, 'failed' | 'close'> {
+  return { failed: new Promise<never>(() => {}), close: async () => {} }
+}
+
 /** The agents of a file or a folder. `environment`: what `${NAME}` in them stands for. Throws `agent.invalid` with every mistake. */
 export function loadAgents(path: string, environment: NodeJS.ProcessEnv = process.env): Agents {
+  return agentsIn(path, environment, false)
+}
+
+function agentsIn(path: string, environment: NodeJS.ProcessEnv, forMessages: boolean): Agents {
   return readAgentFiles(path, environment, {
+    forMessages,
     checkSchema(schema) {
       const compiled = compiledSchema(schema)
       return compiled.kind === 'unusable' ? compiled.reason : undefined
@@ -113,7 +166,7 @@ export function loadAgents(path: string, environment: NodeJS.ProcessEnv = proces
   })
 }
 
-type Parts = { agents: Agents; bus: Bus; running: RunningStages; edge: Edge }
+type Parts = { agents: Agents; bus: Bus; running: Pick<RunningStages, 'failed' | 'close'>; edge: Edge }
 
 function weirOf({ agents, bus, running, edge }: Parts): Weir {
   const turns = new Set<ReturnType<typeof askTurn>>()
@@ -176,13 +229,38 @@ function newId(): string {
   return randomBytes(10).toString('hex')
 }
 
-function settingsOf({ dataFolder, synchronous, partitions, topicPrefix }: WeirOptions): Settings {
-  const given = Object.entries({ dataFolder, synchronous, partitions, topicPrefix }).filter(([, value]) => value !== undefined)
+function settingsOf({ bus = { kind: 'embedded' }, ...options }: WeirOptions): Settings {
+  const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = options
+  const { kind, bootstrapServer, commandConfig, properties } = { ...noKafka, ...bus }
+  const texts = {
+    bus: kind,
+    dataFolder,
+    synchronous,
+    partitions,
+    topicPrefix,
+    retention,
+    toleratedDowntime,
+    bootstrapServer,
+    commandConfig,
+  }
+  const given = Object.entries(texts).filter(([, value]) => value !== undefined)
+  const commandProperty = Object.entries(properties ?? {}).map(([name, value]) => `${name}=${value}`)
   try {
-    return readSettings(Object.fromEntries(given.map(([key, value]) => [key, String(value)])), {})
+    return readSettings({ ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])), commandProperty }, {})
   } catch (error) {
     throw error instanceof WeirError ? aboutOptions(error) : error
   }
+}
+
+const noKafka: Omit<KafkaBusChoice, 'kind'> = {}
+
+function stagesOf({ stages }: WeirOptions, { bus }: Settings): 'here' | 'elsewhere' {
+  if (bus === 'embedded' && stages === 'elsewhere')
+    throw new WeirError(
+      'settings.invalid',
+      "stages cannot run elsewhere on the embedded bus, which one process has to itself: give bus { kind: 'kafka', … }, or leave stages out",
+    )
+  return stages ?? (bus === 'embedded' ? 'here' : 'elsewhere')
 }
 
 /** Options are judged as settings are, but there is no command line that they could come from. */

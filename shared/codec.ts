@@ -19,9 +19,14 @@ import { ByteReader, ByteWriter } from './avro-bytes.ts'
 import type { CompiledType, Schema } from './avro-types.ts'
 import { compile } from './avro-types.ts'
 import { WeirError } from './errors.ts'
-import type { Message } from './messages.ts'
+import type { Message, MessageType } from './messages.ts'
 
-export type Codec = { encode(message: Message): Buffer; decode(bytes: Uint8Array): Message }
+export type Codec = {
+  encode(message: Message): Buffer
+  decode(bytes: Uint8Array): Message
+  /** What the frame says that these bytes are, without a look at the rest; undefined: no frame, or no schema of ours. */
+  typeIn(bytes: Uint8Array): MessageType | undefined
+}
 
 const magicByte = 0
 const headerBytes = 5
@@ -96,7 +101,7 @@ export function codecOf(lock: LockEntry[]): Codec {
 
     decode(bytes) {
       if (bytes.length < headerBytes || bytes[0] !== magicByte) throw badFrame(bytes)
-      const id = ((bytes[1] as number) << 24) | ((bytes[2] as number) << 16) | ((bytes[3] as number) << 8) | (bytes[4] as number)
+      const id = schemaIdIn(bytes)
       const read = readers.get(id) ?? readerOf(id)
       reader.begin(bytes, headerBytes)
       try {
@@ -109,7 +114,16 @@ export function codecOf(lock: LockEntry[]): Codec {
         reader.finish()
       }
     },
+
+    typeIn(bytes) {
+      if (bytes.length < headerBytes || bytes[0] !== magicByte) return undefined
+      return entries.get(schemaIdIn(bytes))?.type as MessageType | undefined
+    },
   }
+}
+
+function schemaIdIn(bytes: Uint8Array): number {
+  return ((bytes[1] as number) << 24) | ((bytes[2] as number) << 16) | ((bytes[3] as number) << 8) | (bytes[4] as number)
 }
 
 function unreadableVersion(entry: LockEntry, current: LockEntry, cause: unknown): WeirError {
@@ -163,4 +177,6 @@ function brief(value: unknown): string {
   return text.slice(0, 200)
 }
 
-export const { encode, decode } = codecOf(JSON.parse(readFileSync(new URL('../schemas/lock.json', import.meta.url), 'utf8')) as LockEntry[])
+export const { encode, decode, typeIn } = codecOf(
+  JSON.parse(readFileSync(new URL('../schemas/lock.json', import.meta.url), 'utf8')) as LockEntry[],
+)

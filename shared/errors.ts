@@ -23,6 +23,13 @@ export const errorCodes = [
   'bus.record-too-large',
   'bus.commit-outside-log',
   'bus.closed',
+  // bus: what only a broker can answer
+  'bus.unreachable',
+  'bus.unauthorized',
+  'bus.refused',
+  'bus.group-foreign',
+  'bus.compression-unreadable',
+  'bus.record-unreadable',
   // runtime
   'runtime.assertion',
   // the tables that a gateway reads before it asks a model

@@ -49,6 +49,14 @@ export const limits = {
   retryAfterMsMax: 2 * minute,
   /** How long a gateway waits for the history entry that a request names; no entry, no attempt (R6). */
   historyWaitMs: 30 * second,
+  /** Bytes of the texts of one request's history: the largest contexts, of two million tokens, are half of it. Few models take so much. */
+  historyBytesMax: 16 * MiB,
+  /** Keys of the history that one step of its expiry looks at, and how far apart steps are; a pass over all of them begins so long after the last. */
+  historySweepKeysMax: 256,
+  historySweepStepMs: 1 * second,
+  historySweepEveryMs: 60 * minute,
+  /** Entries of one conversation that are taken out of the history in one write; of a longer one the rest goes with the next pass. */
+  historyForgottenMax: 8_192,
   /** How long a part of a stream may be held back so that several go in one record. */
   partHoldMs: 20,
   partEventsMax: 256,
@@ -91,6 +99,8 @@ export const limits = {
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a settings file. */
   settingsFileBytesMax: 64 * KiB,
+  /** Bytes of a file of certificates and keys; a system's list of authorities has 200 KiB. */
+  certificateFileBytesMax: 1 * MiB,
   /** Agent files of one folder. */
   agentFilesMax: 1_000,
   /** Bytes of all tool declarations of one agent: each user's message carries them. */
@@ -111,6 +121,8 @@ export const limits = {
   moduleMemoryBytesMax: 256 * MiB,
   /** How far apart repeated ticks of one unit are, until it has moved. */
   tickRepeatMs: 1 * second,
+  /** How long dead letters are kept at least: somebody has to find them. */
+  deadLettersKeptMs: 30 * 24 * 60 * minute,
   /** Bytes of one record's value; the bus may have a lower bound. */
   recordBytesMax: 10 * MiB,
   /** Bytes of a refused record that its dead letter keeps; the whole of it stays where it was read. */
@@ -120,8 +132,12 @@ export const limits = {
   observationRetryMs: 200,
   /** Characters of streamed text that wait for who reads a turn's events; beyond that they are left out until the next attempt. */
   unreadTextCharactersMax: 8 * MiB,
+  /** Events of any kind that wait for them, pieces of text aside; beyond that the oldest are left out. */
+  unreadEventsMax: 10_000,
   /** Records that are read at once to fold a unit again. */
   readBackRecordsMax: 512,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
+  /** How long a whole process takes to stop: that, what its writes are tried again, and the leaving of its groups. Then it just ends. */
+  shutdownMsMax: 30 * second,
 } as const

@@ -728,9 +728,19 @@ export type EvidenceRef = {
 /**
  * What a caller should do about a turn or round that failed: deterministic (the same again fails again), transient (later), no_progress
  * (the model loops), budget (a cap), refused (the model or provider declines), provider (the provider is broken), internal (Weir is),
- * cancelled (somebody asked for it). A reader that does not know a newer symbol reads the default, the most cautious one.
+ * cancelled (somebody asked for it), context_full (the conversation no longer fits into the model's context: begin a new one, or use a
+ * model with a larger context). A reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type FailureClass = 'deterministic' | 'transient' | 'no_progress' | 'budget' | 'refused' | 'provider' | 'internal' | 'cancelled'
+export type FailureClass =
+  | 'deterministic'
+  | 'transient'
+  | 'no_progress'
+  | 'budget'
+  | 'refused'
+  | 'provider'
+  | 'internal'
+  | 'cancelled'
+  | 'context_full'
 
 /** What the conversation must do about a lack of progress. It rides in round-outcome, so it always reaches the next request. */
 export type Intervention = {

@@ -3,7 +3,7 @@
 // P2. It writes observations into its own stage's inbox; what goes ahead of a decision (parts, tool-started) counts for nothing by itself.
 
 import type { Logger } from 'pino'
-import type { Appended } from './bus/port.ts'
+import type { Appended, TableKey } from './bus/port.ts'
 import type { Clock, Milliseconds } from './clock.ts'
 import type { Message } from './messages.ts'
 import type { Port } from './topology.ts'
@@ -24,6 +24,15 @@ export type PerformerContext = {
   history(upTo: { conversation: string; turn: number; round: number }, waitMs: Milliseconds): Promise<Message[] | undefined>
   /** A record of the table `policies`, or undefined. */
   policy(key: string): Promise<Message | undefined>
+  readonly historyTable: HistoryTable
+}
+
+/** The table `history` in this partition, for who takes out of it what is old. */
+export type HistoryTable = {
+  /** As Bus.keys. */
+  keys(after: string | undefined, limit: number): Promise<TableKey[]>
+  /** Writes a tombstone for each key; resolves when all are acknowledged. A key that has none already gets one too. */
+  forget(keys: string[]): Promise<void>
 }
 
 export type Performer<Task> = {

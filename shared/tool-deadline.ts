@@ -19,6 +19,10 @@ export function slowestTimeout(declarations: Declaration[]): Milliseconds {
  * When even a call that was claimed just before `expiresAt` must have been reported: the executor gives it up after one graceMs, and the second one is
  * for the way of the report.
  */
-export function latestOutcome(expiresAt: Milliseconds, { startWithinMs, graceMs }: Policy, toolTimeoutMs: Milliseconds): Milliseconds {
+export function latestOutcome(
+  expiresAt: Milliseconds,
+  { startWithinMs, graceMs }: Pick<Policy, 'startWithinMs' | 'graceMs'>,
+  toolTimeoutMs: Milliseconds,
+): Milliseconds {
   return expiresAt + startWithinMs + toolTimeoutMs + 2 * graceMs
 }

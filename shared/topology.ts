@@ -5,7 +5,10 @@
 // T3. All topics have one partition count, and an output goes to the partition number of its input.
 
 import type { TopicKind, TopicSpec } from './bus/port.ts'
+import type { Milliseconds } from './clock.ts'
+import { limits } from './limits.ts'
 import type { Message, MessageType } from './messages.ts'
+import { retentionMsOf } from './retention.ts'
 
 export type StageName = 'conversation' | 'llm-gateway' | 'accumulator' | 'validator' | 'loop-detector' | 'executor'
 
@@ -27,7 +30,8 @@ export type TopicName =
 /** What a stage calls the places it writes to. */
 export type Port = 'self' | 'conversation' | 'model' | 'response' | 'next' | 'tools' | 'verdict' | 'history' | 'activity' | 'dead-letters'
 
-type Topic = { kind: TopicKind; records: Partial<Record<MessageType, Writer[]>> }
+/** `tombstones`: who takes keys out of a table. */
+type Topic = { kind: TopicKind; records: Partial<Record<MessageType, Writer[]>>; tombstones?: Writer[] }
 
 export const topics: Record<TopicName, Topic> = {
   'conversation-events': {
@@ -84,7 +88,7 @@ export const topics: Record<TopicName, Topic> = {
       tick: ['runtime'],
     },
   },
-  history: { kind: 'table', records: { 'history-entry': ['conversation'] } },
+  history: { kind: 'table', records: { 'history-entry': ['conversation'] }, tombstones: ['llm-gateway performer'] },
   policies: { kind: 'table', records: { 'operator-limits': ['operator'] } },
   activity: {
     kind: 'log',
@@ -120,7 +124,11 @@ export const stages: Record<StageName, StageWiring> = {
       activity: 'activity',
     },
   },
-  'llm-gateway': { inbox: 'model-requests', unit: 'round', ports: { ...common, self: 'model-requests', response: 'model-deltas' } },
+  'llm-gateway': {
+    inbox: 'model-requests',
+    unit: 'round',
+    ports: { ...common, self: 'model-requests', response: 'model-deltas', history: 'history' },
+  },
   accumulator: { inbox: 'model-deltas', unit: 'round', ports: { ...common, self: 'model-deltas', next: 'rounds-proposed' } },
   validator: { inbox: 'rounds-proposed', unit: 'none', ports: { ...common, next: 'rounds-checked' } },
   'loop-detector': {
@@ -134,6 +142,8 @@ export const stages: Record<StageName, StageWiring> = {
     ports: { ...common, self: 'rounds-cleared', verdict: 'rounds-checked', activity: 'activity' },
   },
 }
+
+export const stageNames = Object.keys(stages) as StageName[]
 
 /** The key of a record: the conversation, but for tables, where it names the entry, and dead letters, which keep their own. */
 export function keyOf(message: Message): string {
@@ -159,9 +169,27 @@ export function historyPrefix(conversation: string): string {
   return `${JSON.stringify([conversation]).slice(0, -1)},`
 }
 
-/** All topics with a deployment's prefix and partition count, as a bus creates them. */
-export function topicSpecs(prefix: string, partitions: number): TopicSpec[] {
-  return Object.entries(topics).map(([name, topic]) => ({ name: prefix + name, kind: topic.kind, partitions }))
+/** The conversation of a key of the history; undefined: it is no such key. */
+export function historyConversation(key: string): string | undefined {
+  try {
+    const parts: unknown = JSON.parse(key)
+    return Array.isArray(parts) && parts.length === 3 && typeof parts[0] === 'string' ? parts[0] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`: how long a record of a log is kept; default: that of
+ * the setting. Dead letters are kept longer. A table keeps the newest record of each key; history's are taken away by the gateway.
+ */
+export function topicSpecs(prefix: string, partitions: number, retentionMs: Milliseconds = retentionMsOf()): TopicSpec[] {
+  return (Object.keys(topics) as TopicName[]).map((name) => {
+    const { kind } = topics[name]
+    const spec = { name: prefix + name, kind, partitions }
+    if (kind === 'table') return spec
+    return { ...spec, retentionMs: name === 'dead-letters' ? Math.max(retentionMs, limits.deadLettersKeptMs) : retentionMs }
+  })
 }
 
 /** The wiring as text, one topic a line with what may be written there and who reads it. A change of it is seen in review. */
@@ -171,6 +199,7 @@ export function printTopology(): string {
     const reader = Object.entries(stages).find(([, stage]) => stage.inbox === name)
     lines.push(`${name} (${topic.kind})${reader ? ` -> ${reader[0]}, a unit is ${reader[1].unit}` : ''}`)
     for (const [type, writers] of Object.entries(topic.records)) lines.push(`    ${type} <- ${writers?.join(', ')}`)
+    if (topic.tombstones !== undefined) lines.push(`    (tombstone) <- ${topic.tombstones.join(', ')}`)
   }
   return `${lines.join('\n')}\n`
 }

@@ -8,9 +8,11 @@ import type { Turn } from '../edge/turn.ts'
 import { cancellable } from './interrupts.ts'
 import { readMessageText } from './message-text.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
+import { noticingSilence } from './silence.ts'
 import type { Streams } from './streams.ts'
 import { processStreams } from './streams.ts'
 import { createScreen } from './terminal/live-screen.ts'
+import { printableJson } from './terminal/printable.ts'
 
 /** `agent`: the path of its file. */
 export type AskOptions = { agent: string; conversation?: string; json?: true }
@@ -28,7 +30,8 @@ export async function ask(
   const { openAgent } = await import('./open-agent.ts') // the stages take a while to load, and a bad message needs none
   const { weir, name } = await openAgent(options.agent, settings, screen)
   try {
-    const turn = weir.ask({ agent: name, text: message, ...(conversation !== undefined && { conversation }) })
+    const asked = weir.ask({ agent: name, text: message, ...(conversation !== undefined && { conversation }) })
+    const turn = noticingSilence(asked, settings, screen)
     if (conversation === undefined && !json) screen.print(`to go on: --conversation ${turn.conversation}`)
     const { outcome } = await cancellable({ turn, screen, readers: [out, errors] }, async () => {
       const isOneTerminal = areOneTerminal(out, errors)
@@ -45,6 +48,6 @@ export async function ask(
 
 /** One JSON object a line; the last one is the turn-finished. */
 async function writeEvents(turn: Turn, out: NodeJS.WriteStream): Promise<TurnFinished> {
-  for await (const event of turn) out.write(`${JSON.stringify(event)}\n`)
+  for await (const event of turn) out.write(`${printableJson(event)}\n`)
   return turn.finished
 }

@@ -10,6 +10,7 @@ import { createChatInput } from './chat-input.ts'
 import { cancellable, listenForInterrupts } from './interrupts.ts'
 import { openAgent } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
+import { noticingSilence } from './silence.ts'
 import type { Streams } from './streams.ts'
 import { processStreams } from './streams.ts'
 import type { Screen } from './terminal/live-screen.ts'
@@ -32,7 +33,7 @@ export async function chat(options: ChatOptions, settings: Settings, streams: St
   const { weir, name } = await openAgent(options.agent, settings, screen)
   try {
     if (input.isTerminal) screen.print(`${name}: /help tells what there is, Ctrl-D ends.`)
-    await converse({ weir, name, screen, input, streams, conversation: options.conversation })
+    await converse({ weir, name, settings, screen, input, streams, conversation: options.conversation })
     await weir.close()
   } catch (error) {
     await weir.close().catch(() => {}) // what came first tells more
@@ -41,7 +42,15 @@ export async function chat(options: ChatOptions, settings: Settings, streams: St
 }
 
 /** `conversation`: undefined until the first message, which begins one. */
-type Chat = { weir: Weir; name: string; screen: Screen; input: ChatInput; streams: Streams; conversation: string | undefined }
+type Chat = {
+  weir: Weir
+  name: string
+  settings: Settings
+  screen: Screen
+  input: ChatInput
+  streams: Streams
+  conversation: string | undefined
+}
 
 async function converse(chat: Chat): Promise<void> {
   const { weir, screen, input } = chat
@@ -77,9 +86,10 @@ function answerTo(command: string, { conversation }: Chat): string {
 }
 
 /** Undefined: the message cannot be sent, and the user was told why. */
-function begin({ weir, name, screen, input, conversation }: Chat, text: string): Turn | undefined {
+function begin({ weir, name, settings, screen, input, conversation }: Chat, text: string): Turn | undefined {
   try {
-    return weir.ask({ agent: name, text, ...(conversation !== undefined && { conversation }) })
+    const turn = weir.ask({ agent: name, text, ...(conversation !== undefined && { conversation }) })
+    return noticingSilence(turn, settings, screen)
   } catch (error) {
     if (!input.isTerminal || !(error instanceof WeirError) || error.code !== 'message.invalid') throw error
     screen.print(error.message)

@@ -1,12 +1,12 @@
 // The settings of a command: its flags, the environment, the settings file of the working folder or the one that is named, and defaults.
 
-import type { SettingKey, Settings, SettingValue } from '../../shared/settings.ts'
+import type { SettingFlagValues, SettingKey, Settings, SettingValue } from '../../shared/settings.ts'
 import { readSettings, settingsWithOrigins } from '../../shared/settings.ts'
 import type { SettingsFile } from '../../shared/settings-file.ts'
 import { findSettingsFile } from '../../shared/settings-file.ts'
 
 /** `config`: the settings file. */
-export type SettingFlags = Partial<Record<SettingKey | 'config', string>>
+export type SettingFlags = SettingFlagValues & { config?: string }
 
 /** Throws `settings.invalid`. */
 export function commandSettings(flags: SettingFlags): Settings {

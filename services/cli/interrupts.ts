@@ -1,6 +1,8 @@
-// Ctrl-C and SIGTERM: the first asks for an end, the second is the end. The second one kills as if nobody had listened, so that a shell sees it too.
+// Ctrl-C and SIGTERM: the first asks for an end, the second is the end. The second one kills as if nobody had listened, so that a shell sees it too;
+// and the tools that run with it, which a terminal does not reach: they lead process groups of their own.
 
 import type { Turn } from '../edge/turn.ts'
+import { killRunningGroups } from '../executor/tool-process.ts'
 import type { Screen } from './terminal/live-screen.ts'
 
 const signals = ['SIGINT', 'SIGTERM'] as const
@@ -14,6 +16,7 @@ export function listenForInterrupts(asked: (signal: InterruptSignal) => void): (
   function onSignal(signal: InterruptSignal): void {
     if (isAsked) {
       stop()
+      killRunningGroups()
       process.kill(process.pid, signal)
       return
     }

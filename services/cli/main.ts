@@ -13,22 +13,37 @@ import { printableLines } from './terminal/printable.ts'
 /** What a person wrote, and has to write otherwise. */
 const usageErrors = new Set<ErrorCode>(['usage', 'settings.invalid', 'agent.invalid', 'agent.unknown', 'message.invalid'])
 
+/** The bus of a command that may be asked to work over any. */
+const whichBus: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'commandConfig', 'commandProperty']
+
+/** How long what is written is kept. */
+const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
+
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
   .exitOverride()
   .showHelpAfterError('(weir --help shows what there is)')
   .showSuggestionAfterError()
 
-withSettings(program.command('demo'), ['logLevel', 'partitions', 'synchronous'])
-  .description('plays incident I1 twice, through a plain loop and through Weir; needs no key and no broker')
+withSettings(program.command('demo'), [...whichBus, 'topicPrefix', 'agents', 'logLevel', 'partitions', 'synchronous'])
+  .description(
+    'plays incident I1 twice, through a plain loop and through Weir; needs no key and no broker; on Kafka, over the stages that run there',
+  )
   .addOption(new Option('--bad <model>', 'which bad model plays').choices([...badModels]).default('reflex'))
   .action(async (options) => {
     const settings = await settingsOf(options)
-    const { runDemo } = await import('./demo/demo.ts')
-    await runDemo(options.bad, settings, process.stdout)
+    if (settings.bus === 'kafka') return (await import('./demo/over-stages.ts')).runDemoOverStages(options.bad, settings, process.stdout)
+    await (await import('./demo/demo.ts')).runDemo(options.bad, settings, process.stdout)
   })
 
-withSettings(program.command('ask'), ['dataFolder', 'logLevel', 'partitions', 'synchronous'])
+program
+  .command('demo-model', { hidden: true })
+  .description('the scripted models of the demo as a service, for stages that run elsewhere: until SIGTERM or SIGINT')
+  .option('--host <host>', 'where it listens', '127.0.0.1')
+  .option('--port <port>', 'where it listens; 0: on any that is free', '0')
+  .action(async (options) => (await import('./demo/model-service.ts')).serveModel(options, process.stdout))
+
+withSettings(program.command('ask'), [...whichBus, 'topicPrefix', 'logLevel', 'partitions', ...keeping, 'synchronous'])
   .description('one message to an agent: what becomes of it on stderr, the reply on stdout; exit 0: a reply, 3: the fallback')
   .argument('[text]', 'the message; - or nothing: standard input')
   .requiredOption('--agent <file>', 'the agent file')
@@ -38,13 +53,13 @@ withSettings(program.command('ask'), ['dataFolder', 'logLevel', 'partitions', 's
     process.exitCode = await (await import('./ask.ts')).ask(text, options, await settingsOf(options))
   })
 
-withSettings(program.command('chat'), ['dataFolder', 'logLevel', 'partitions', 'synchronous'])
+withSettings(program.command('chat'), [...whichBus, 'topicPrefix', 'logLevel', 'partitions', ...keeping, 'synchronous'])
   .description('a conversation with an agent in the terminal; piped in, each line is a message')
   .requiredOption('--agent <file>', 'the agent file')
   .option('--conversation <id>', 'goes on with this conversation; default: a new one')
   .action(async (options) => (await import('./chat.ts')).chat(options, await settingsOf(options)))
 
-withSettings(program.command('inspect'), ['dataFolder', 'topicPrefix'])
+withSettings(program.command('inspect'), [...whichBus, 'topicPrefix'])
   .description('what happened in a conversation: rounds, calls, verdicts, results, times; also beside a running Weir')
   .argument('<id>', 'the conversation')
   .option('--full', 'texts without a limit')
@@ -52,13 +67,60 @@ withSettings(program.command('inspect'), ['dataFolder', 'topicPrefix'])
   .option('--json', 'one JSON object; services/cli/inspect/timeline.ts says what is in it')
   .action(async (id, options) => (await import('./inspect/inspect.ts')).inspect(id, await settingsOf(options), options, process.stdout))
 
-withSettings(program.command('conversations'), ['dataFolder', 'topicPrefix'])
+withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
   .description('the conversations that were active last: turns, tokens, how each ended')
   .option('--limit <number>', 'how many', '20')
   .option('--json', 'one JSON object a line; services/cli/conversations/summary.ts says what is in it')
   .action(async (options) =>
     (await import('./conversations/conversations.ts')).listConversations(await settingsOf(options), options, process.stdout),
   )
+
+withSettings(program.command('tail'), [...whichBus, 'topicPrefix'])
+  .description('the records of a topic, decoded, one JSON object a line; services/cli/tail/record-line.ts says what is in it')
+  .argument('<topic>', 'the topic, such as activity, with or without the prefix of topics')
+  .option('--conversation <id>', 'only of this conversation')
+  .option('--type <type>', 'only of this type, such as turn-finished; may be given again for further ones', listed)
+  .option('--partition <number>', 'only of this partition')
+  .option('--from <where>', 'beginning, end, an offset, or a time; default: beginning, with --follow end')
+  .option('--since <time>', "not older than this: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
+  .option('--until <time>', 'older than this')
+  .option('--limit <number>', 'ends after so many')
+  .option('--follow', 'goes on with what comes, until Ctrl-C')
+  .action(async (topic, options) => (await import('./tail/tail.ts')).tail(topic, options, await settingsOf(options), process.stdout))
+
+withSettings(program.command('up'), settingKeys)
+  .description('runs stages until SIGTERM or SIGINT: all, or some on Kafka; health and metrics on a port of its own')
+  .option('--stages <names>', 'which ones, with commas between them; default: all')
+  .action(async (options) => process.exit(await (await import('./up/up.ts')).up(options)))
+
+const topicSettings: SettingKey[] = [
+  'bootstrapServer',
+  'commandConfig',
+  'commandProperty',
+  'topicPrefix',
+  'partitions',
+  'replicationFactor',
+]
+const topics = program.command('topics').description('what Weir needs of its topics on Kafka: a plan, creating them, checking them')
+
+withSettings(topics.command('plan'), [...topicSettings, ...keeping])
+  .description("the topics, what each must be and why, and the lines that create them with Kafka's own tool; asks no broker")
+  .option('--json', 'one JSON object')
+  .action(async (options) => (await import('./topics/topics.ts')).showPlan(options, process.stdout))
+
+withSettings(topics.command('create'), [...topicSettings, ...keeping])
+  .description('creates those that are missing, changes none that exists; exit 0: all are as Weir needs them, 1: one is not')
+  .option('--json', 'one JSON object')
+  .action(async (options) => {
+    process.exitCode = await (await import('./topics/topics.ts')).createMissing(options, process.stdout, process.stderr)
+  })
+
+withSettings(topics.command('check'), [...topicSettings, ...keeping])
+  .description('compares them with the plan; exit 0: all are as Weir needs them, 1: each difference is told with its remedy')
+  .option('--json', 'one JSON object')
+  .action(async (options) => {
+    process.exitCode = await (await import('./topics/topics.ts')).checkTopics(options, process.stdout, process.stderr)
+  })
 
 program
   .command('init')
@@ -85,9 +147,17 @@ function withSettings(command: Command, keys: SettingKey[]): Command {
   for (const key of keys) {
     const { variable, description, unit, schema } = settingTable[key]
     const range = schema.enum ? `: ${schema.enum.join(', ')}` : ''
-    command.option(`--${flagOf(key)} <${unit ?? 'value'}>`, `${description}${range} (${variable}; default ${schema.default})`)
+    const flag = `--${flagOf(key)} <${unit ?? 'value'}>`
+    const text = `${description}${range} (${variable}; default ${typeof schema.default === 'object' || schema.default === '' ? 'none' : schema.default})`
+    if (schema.type === 'properties') command.option(flag, text, listed)
+    else command.option(flag, text)
   }
   return command
+}
+
+/** The values of an option that may be given more than once. */
+function listed(value: string, earlier: string[] = []): string[] {
+  return [...earlier, value]
 }
 
 async function settingsOf(flags: SettingFlags): Promise<Settings> {

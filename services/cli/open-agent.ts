@@ -1,23 +1,41 @@
-// Weir on the command line: the stages in this process, with the one agent that a command names.
+// Weir on the command line, with the one agent that a command names: the stages in this process on the embedded bus, elsewhere on Kafka.
 
 import { WeirError } from '../../shared/errors.ts'
 import { createLog } from '../../shared/log.ts'
 import type { Settings } from '../../shared/settings.ts'
-import { loadAgents, Weir } from '../weir.ts'
+import type { WeirOptions } from '../weir.ts'
+import { Weir } from '../weir.ts'
 import type { Screen } from './terminal/live-screen.ts'
 
 /** `agent`: the path of an agent file, or of a folder with one. The log's lines go to the screen. */
 export async function openAgent(agent: string, settings: Settings, screen: Screen): Promise<{ weir: Weir; name: string }> {
-  const agents = loadAgents(agent)
-  const [name, another] = [...agents.keys()]
-  if (name === undefined || another !== undefined)
-    throw new WeirError('usage', `${agent} has ${agents.size} agents: name the file of one of them with --agent`)
-  const { dataFolder, synchronous, partitions, topicPrefix, logLevel } = settings
-  const log = createLog({ level: logLevel, destination: { write: (line) => screen.print(line) } })
+  const log = createLog({ level: settings.logLevel, destination: { write: (line) => screen.print(line) } })
+  const weir = await open({ agents: agent, ...placeOf(settings), log })
+  const [name, another] = [...weir.agents.keys()]
+  if (name !== undefined && another === undefined) return { weir, name }
+  await weir.close()
+  throw new WeirError('usage', `${agent} has ${weir.agents.size} agents: name the file of one of them with --agent`)
+}
+
+/** On Kafka the partitions are those that the topics have. */
+function placeOf(settings: Settings): Omit<WeirOptions, 'agents'> {
+  const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = settings
+  const { bootstrapServer, commandConfig, commandProperty } = settings
+  if (settings.bus === 'embedded') return { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime }
+  return {
+    dataFolder,
+    topicPrefix,
+    retention,
+    toleratedDowntime,
+    bus: { kind: 'kafka', bootstrapServer, commandConfig, properties: commandProperty },
+  }
+}
+
+async function open(options: WeirOptions): Promise<Weir> {
   try {
-    return { weir: await Weir.open({ agents, dataFolder, synchronous, partitions, topicPrefix, log }), name }
+    return await Weir.open(options)
   } catch (error) {
-    throw error instanceof WeirError && error.code === 'bus.locked' ? inUse(dataFolder, error) : error
+    throw error instanceof WeirError && error.code === 'bus.locked' ? inUse(options.dataFolder ?? '', error) : error
   }
 }
 

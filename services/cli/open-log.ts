@@ -1,50 +1,74 @@
-// The log of a Weir, open for reading: beside the process that writes it, or when none does. For commands that look and change nothing.
+// The log of a Weir, open for looking at it: beside the processes that write it, or when none does. Changes nothing.
 
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus, PartitionEnds } from '../../shared/bus/port.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { WeirError } from '../../shared/errors.ts'
+import { createLog } from '../../shared/log.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { TopicName } from '../../shared/topology.ts'
+import { logFileIn, openBus, partitionCount } from '../open-bus.ts'
+import type { Progress } from './terminal/progress.ts'
+import { createProgress } from './terminal/progress.ts'
 
-/** `partitions`: those that the topics have, whatever the settings say. */
-export type OpenLog = { bus: Bus; topicPrefix: string; partitions: number }
-
-/** The file of the embedded bus in a data folder. */
-export function logFileIn(dataFolder: string): string {
-  return join(dataFolder, 'weir.db')
+export type OpenLog = {
+  bus: Bus
+  topicPrefix: string
+  /** Those that the topics have, whatever the settings say. */
+  partitions: number
+  /** The tables of the bus can be asked by key at once. Else it would copy them first, and reading them through once is less. */
+  hasIndex: boolean
+  progress: Progress
 }
 
 /**
  * Opens the log for `look`, and closes it whatever happens. Errors: `bus.not-a-database` where there is none in the data folder,
  * `bus.topic-missing` where its topics have another prefix;
- * and those of opening a file (shared/bus/embedded/schema.ts).
+ * and those of opening a file (shared/bus/embedded/schema.ts), or of Kafka's client.
  */
-export async function withLog<T>({ dataFolder, topicPrefix }: Settings, look: (log: OpenLog) => Promise<T>): Promise<T> {
-  const file = logFileIn(dataFolder)
-  if (!existsSync(file))
-    throw new WeirError(
-      'bus.not-a-database',
-      `there is no log at ${file}: name the folder of a Weir that has run (--data-folder, WEIR_DATA_FOLDER)`,
-    )
-  const bus = await openEmbeddedBus({ file, clock: systemClock, readOnly: true })
+export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Promise<T>): Promise<T> {
+  const { topicPrefix } = settings
+  const bus = settings.bus === 'embedded' ? await openFile(settings) : await openOverKafka(settings)
+  const progress = createProgress(process.stderr, systemClock, process.env)
   try {
-    const { length: partitions } = await endsOf({ bus, topicPrefix, partitions: 0 }, 'conversation-events')
-    if (partitions === 0)
-      throw new WeirError(
-        'bus.topic-missing',
-        `${file} has no topics that begin with '${topicPrefix}': give the prefix that was set when it was written (--topic-prefix, WEIR_TOPIC_PREFIX)`,
-      )
-    return await look({ bus, topicPrefix, partitions })
+    const partitions = await partitionsIn(bus, settings)
+    return await look({ bus, topicPrefix, partitions, hasIndex: settings.bus === 'embedded', progress })
   } finally {
+    progress.end()
     await bus.close()
   }
 }
 
-/** None where the file is older than the topic. */
-export async function endsOf({ bus, topicPrefix }: OpenLog, topic: TopicName): Promise<PartitionEnds[]> {
+/** Somebody waits for it. */
+const connectMs = 10_000
+
+function openOverKafka(settings: Settings): Promise<Bus> {
+  return openBus(settings, createLog({ level: settings.logLevel }), { connectMs, keepsTables: false })
+}
+
+async function openFile({ dataFolder }: Settings): Promise<Bus> {
+  const file = logFileIn(dataFolder)
+  if (existsSync(file)) return openEmbeddedBus({ file, clock: systemClock, readOnly: true })
+  throw new WeirError(
+    'bus.not-a-database',
+    `there is no log at ${file}: name the folder of a Weir that has run (--data-folder, WEIR_DATA_FOLDER)`,
+  )
+}
+
+async function partitionsIn(bus: Bus, settings: Settings): Promise<number> {
+  const { topicPrefix, dataFolder } = settings
+  if (settings.bus === 'kafka') return partitionCount(bus, topicPrefix)
+  const { length } = await endsOf({ bus, topicPrefix }, 'conversation-events')
+  if (length > 0) return length
+  throw new WeirError(
+    'bus.topic-missing',
+    `${logFileIn(dataFolder)} has no topics that begin with '${topicPrefix}': give the prefix that was set when it was written (--topic-prefix, WEIR_TOPIC_PREFIX)`,
+  )
+}
+
+/** None where the log is older than the topic. */
+export async function endsOf({ bus, topicPrefix }: Pick<OpenLog, 'bus' | 'topicPrefix'>, topic: TopicName): Promise<PartitionEnds[]> {
   try {
     return await bus.ends(topicPrefix + topic)
   } catch (error) {

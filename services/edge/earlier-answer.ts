@@ -2,6 +2,7 @@
 // takes that for what it is, a repeat, and says nothing. So if the turn is over by now, its end has to be looked up.
 
 import type { Bus } from '../../shared/bus/port.ts'
+import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import { decode } from '../../shared/codec.ts'
 import { limits } from '../../shared/limits.ts'
 import type { TurnFinished } from '../../shared/messages.ts'
@@ -9,8 +10,6 @@ import { historyPrefix } from '../../shared/topology.ts'
 
 type Place = { bus: Bus; topicPrefix: string; partition: number }
 type SentMessage = { conversation: string; messageId: string }
-
-const batchRecordsMax = 512
 
 /**
  * Looks among the newest turns of the conversation, as many as it remembers ids. Undefined: the message opened none of them, or its turn is not over.
@@ -41,31 +40,17 @@ async function openingOf({ bus, topicPrefix, partition }: Place, turn: number): 
 }
 
 async function turnFinishedSince(place: Place, { conversation, messageId }: SentMessage, time: number): Promise<TurnFinished | undefined> {
-  const range = { topic: `${place.topicPrefix}activity`, partition: place.partition, limit: batchRecordsMax }
-  for (let from = await firstOffsetSince(place, time); ; ) {
-    const records = await place.bus.read({ ...range, from })
+  const { bus, topicPrefix, partition } = place
+  const topic = `${topicPrefix}activity`
+  const ends = (await bus.ends(topic)).find((ends) => ends.partition === partition)
+  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
+  const from = await firstOffsetSince(bus, range, time - leadersApartMs)
+  for await (const records of batchesOf(bus, { ...range, from })) {
     for (const { key, value } of records) {
       if (key !== conversation || value === null) continue
       const activity = decode(value)
       if (activity.type === 'turn-finished' && activity.messageId === messageId) return activity
     }
-    const last = records.at(-1)
-    if (last === undefined) return undefined
-    from = last.offset + 1
   }
-}
-
-/** The offset in `activity` before which everything is older than `time`: append times do not go back, so halving finds it. */
-async function firstOffsetSince({ bus, topicPrefix, partition }: Place, time: number): Promise<number> {
-  const topic = `${topicPrefix}activity`
-  const ends = (await bus.ends(topic)).find((ends) => ends.partition === partition)
-  let low = ends?.begin ?? 0
-  let high = ends?.end ?? 0
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const [record] = await bus.read({ topic, partition, from: middle, limit: 1 })
-    if (record === undefined || record.time >= time) high = middle
-    else low = Math.min(record.offset + 1, high)
-  }
-  return low
+  return undefined
 }

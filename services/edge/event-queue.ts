@@ -1,5 +1,6 @@
 // Events between a turn that hears them and the one reader that takes them. What the reader has not taken yet is bounded (R7): pieces of text are put
-// together, and where too much of it waits the reader gets a reset instead, because the reply comes whole at the end.
+// together, and where too much of it waits the reader gets a reset instead, because the reply comes whole at the end. Of too many other events the
+// oldest go: whoever is ten thousand behind can look into the log, and the end, the newest of all, is never left out.
 
 import { limits } from '../../shared/limits.ts'
 import type { ReasoningDelta, TextDelta, TurnEvent } from './turn-events.ts'
@@ -16,7 +17,11 @@ export type EventQueue = {
 
 const over = { done: true, value: undefined } as const
 
-export function createEventQueue(charactersMax: number = limits.unreadTextCharactersMax): EventQueue {
+type Bounds = { charactersMax: number; eventsMax: number }
+
+const bounds: Bounds = { charactersMax: limits.unreadTextCharactersMax, eventsMax: limits.unreadEventsMax }
+
+export function createEventQueue({ charactersMax, eventsMax }: Bounds = bounds): EventQueue {
   let waiting: TurnEvent[] = []
   let characters = 0
   /** The round whose text is left out until a new attempt begins. */
@@ -27,7 +32,7 @@ export function createEventQueue(charactersMax: number = limits.unreadTextCharac
   function put(event: TurnEvent): void {
     if (event.type !== 'text-delta' && event.type !== 'reasoning-delta') {
       if (event.type === 'text-reset') muted = undefined
-      waiting.push(event)
+      push(event)
       return
     }
     if (muted === event.round) return
@@ -36,10 +41,21 @@ export function createEventQueue(charactersMax: number = limits.unreadTextCharac
     else gather(event)
   }
 
+  function take(): TurnEvent | undefined {
+    const first = waiting.shift()
+    if (first?.type === 'text-delta' || first?.type === 'reasoning-delta') characters -= first.text.length
+    return first
+  }
+
   function gather(event: TextDelta | ReasoningDelta): void {
     const last = waiting.at(-1)
     if (last?.type === event.type && last.round === event.round) waiting[waiting.length - 1] = { ...last, text: last.text + event.text }
-    else waiting.push(event)
+    else push(event)
+  }
+
+  function push(event: TurnEvent): void {
+    waiting.push(event)
+    if (waiting.length > eventsMax) take()
   }
 
   function mute({ conversation, turn, round }: TextDelta | ReasoningDelta): void {
@@ -63,11 +79,8 @@ export function createEventQueue(charactersMax: number = limits.unreadTextCharac
 
     async next() {
       for (;;) {
-        const first = waiting.shift()
-        if (first !== undefined) {
-          if (first.type === 'text-delta' || first.type === 'reasoning-delta') characters -= first.text.length
-          return { done: false, value: first }
-        }
+        const first = take()
+        if (first !== undefined) return { done: false, value: first }
         if (ended?.failure !== undefined) throw ended.failure.error
         if (ended !== undefined) return over
         await new Promise<void>((resolve) => {

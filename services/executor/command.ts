@@ -16,7 +16,7 @@ import { keepBeginning, keepEnd, keptBytes } from './kept-output.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
 import type { Cause } from './tool-endings.ts'
 import { neverStarted, notStarted } from './tool-endings.ts'
-import { signalGroup, visibleEnvironment } from './tool-process.ts'
+import { groupRuns, signalGroup, visibleEnvironment } from './tool-process.ts'
 
 const KiB = 1024
 
@@ -48,6 +48,7 @@ function follow(run: CommandTool, call: ToolCall, child: ChildProcessWithoutNull
   const stdout = keepBeginning(child.stdout, keptBytes(run.outputBytesMax))
   const stderr = keepEnd(child.stderr, errorBytesMax)
   const timers: (() => void)[] = []
+  const groupIsGone = groupRuns(pid)
   let cause: Cause = { kind: 'itself' }
   let exit: Exit | undefined
   let isOver = false
@@ -59,6 +60,7 @@ function follow(run: CommandTool, call: ToolCall, child: ChildProcessWithoutNull
     exit = { code, signal }
     // What outlives its leader goes too, when we ended it. Now, because from here on the group's number may become another's.
     if (cause.kind !== 'itself') signalGroup(pid, 'SIGKILL')
+    groupIsGone()
     later(drainMs, finish) // keeps M4
   })
   child.once('close', finish)
@@ -113,11 +115,11 @@ function startFault({ argv: [program], cwd }: CommandTool, error: unknown): Tool
     return notStarted({ code, what: 'its working folder does not exist', fault })
   }
   if (code === 'ENOENT') {
-    const fault = `cannot start ${program}: there is no such program; install it where PATH finds it, or correct argv in the agent file`
+    const fault = `cannot start ${program}: there is no such program; install it where PATH finds it, or correct its command in the agent file`
     return notStarted({ code, what: 'its program was not found', fault })
   }
   if (code === 'EACCES') {
-    const fault = `cannot start ${program}: it must not be executed; set its execute bit, or correct argv or cwd in the agent file`
+    const fault = `cannot start ${program}: it must not be executed; set its execute bit, or correct command or cwd in the agent file`
     return notStarted({ code, what: 'its program must not be executed', fault })
   }
   return notStarted({ code, what: 'the system refused', fault: `cannot start ${program}: ${message}` })

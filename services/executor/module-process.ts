@@ -5,6 +5,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { fork } from 'node:child_process'
 import type { Socket } from 'node:net'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { ModuleTool } from '../../shared/agents.ts'
 import type { Clock, Milliseconds } from '../../shared/clock.ts'
@@ -36,7 +37,8 @@ export type ModuleProcess = {
   hold(isHeld: boolean): void
 }
 
-const program = fileURLToPath(new URL('module-child.ts', import.meta.url))
+/** Beside this file, and of its kind: TypeScript in a checkout, JavaScript in the package. */
+const program = fileURLToPath(new URL(`module-child${extname(import.meta.filename)}`, import.meta.url))
 const printedBytesMax = 8 * 1024
 /** What is still in the pipes when it has ended is read within this time; and one that has let go of the channel may end by itself. */
 const drainMs: Milliseconds = 200

@@ -8,7 +8,7 @@ import { connectionFailure, httpFailure } from './provider-errors.ts'
 export function refusalOf(error: unknown, apiKey: string): Failed {
   if (!(error instanceof APIError) || typeof error.status !== 'number')
     return connectionFailure(error, error instanceof APIConnectionTimeoutError)
-  return httpFailure({ status: error.status, headers: error.headers, said: saidBy(error, error.status) }, apiKey)
+  return httpFailure({ status: error.status, headers: error.headers, words: [error.type], said: saidBy(error, error.status) }, apiKey)
 }
 
 /** The provider's message, or its body where that has none; the SDK puts the status before a body, and words of its own in the place of none. */

@@ -258,7 +258,7 @@ const refusals = new Set([
 
 function streamError(error: Record<string, unknown>): Failed {
   const type = typeof error.type === 'string' ? error.type : 'error'
-  return reportedError({ type, message: error.message, refused: refusals.has(type) })
+  return reportedError({ type, words: [type], message: error.message, refused: refusals.has(type) })
 }
 
 const usageFields = [

@@ -2,9 +2,6 @@
 // Owns: one HTTP request and its raw event stream, and what an HTTP error means. Does not own: retries and deadlines (reducer.ts, attempt.ts),
 // what an event means (anthropic-events.ts), what the request says (anthropic-request.ts).
 //
-// Node's fetch itself gives up after five minutes without a byte, before the headers and between pieces of the body; a longer stallMs changes
-// nothing about that.
-//
 // The SDK's accumulating helper and its parsed event stream are not used: they parse a call's arguments before we have seen the text, drop
 // events that a server sent without a name, and write what they cannot parse to the console.
 
@@ -15,6 +12,7 @@ import type { MessageStream } from './anthropic-events.ts'
 import { endMessage, newMessageStream, readEvent, stopOf } from './anthropic-events.ts'
 import { messageRequest } from './anthropic-request.ts'
 import { sentEvents } from './event-stream.ts'
+import { patientFetch } from './patient-fetch.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
 
@@ -22,7 +20,7 @@ import { interruptionOf } from './provider-errors.ts'
 const never = 2 ** 31 - 1
 
 /** How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is spoken; tests hand in recorded answers. */
-export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = globalThis.fetch): Provider {
+export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = patientFetch): Provider {
   const client = new Anthropic({
     apiKey: agent.model.apiKey,
     // null, not undefined: a variable of the environment must not send an agent's conversations elsewhere.

@@ -10,22 +10,27 @@
 import type { Logger } from 'pino'
 import type { Agent, Agents } from '../../shared/agents.ts'
 import { findTool } from '../../shared/agents.ts'
+import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy, Usage } from '../../shared/messages.ts'
 import { eventWeight } from '../../shared/part-weight.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
+import { contextFull, historyTooLarge, isContextEnd } from './context-full.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 import { PartWriter } from './part-writer.ts'
-import type { Failed, Finished, Provider, ProviderRequest, Streamed } from './provider.ts'
+import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './provider.ts'
 import { shortReason } from './reason.ts'
 import type { AttemptTask } from './reducer.ts'
+import type { SilenceWatch } from './silence.ts'
 import { watchSilence } from './silence.ts'
 import { noLongerWanted, orStopped, stopped, waitingUntil } from './stopping.ts'
 
 export type GatewayOptions = {
   agents: Agents
-  /** How an agent's model is asked; called once for each attempt. */
-  connect: (agent: Agent) => Provider
+  /** Called once for each attempt. */
+  connect: Connect
+  /** After how long without a new entry the history of a conversation is taken away; default: the setting `retention`'s. */
+  historyIdleMs?: Milliseconds | undefined
 }
 
 /** Never rejects. A write that fails ends it with a line in the log: the bus has given up, and so will the runtime. */
@@ -68,6 +73,8 @@ async function observe(attempt: Attempt): Promise<AttemptFailed | AttemptFinishe
   }
   if (answer.kind === 'failed') return attemptFailed(attempt, answer)
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
+  // A text that was cut there is still the best reply there is; calls would be cut too, and their results would have nowhere to go.
+  if (isContextEnd(answer.finish) && !answer.isReply) return attemptFailed(attempt, contextFull(`the provider says ${answer.finish}`))
 
   const { finish, stop: why } = answer
   const usage = boundedUsage(answer.usage)
@@ -83,8 +90,11 @@ async function prepare({ options, context, task, log }: Attempt): Promise<Ready 
   const { request } = task
   const { conversation, turn, historyRound, settings, nudge, callsLeft } = request
   const agent = options.agents.get(request.agent)
-  if (agent === undefined)
-    return notReady('agent.unknown', `this gateway has no agent '${request.agent}'; check the agent files it was started with`, false)
+  if (agent === undefined) {
+    const reason = missingAgent(request.agent, options.agents)
+    log.warn({ agent: request.agent }, `a turn cannot go on: ${reason}`)
+    return notReady('agent.unknown', reason, false)
+  }
 
   const declarations = offeredTools(options.agents, request, log)
   try {
@@ -95,12 +105,20 @@ async function prepare({ options, context, task, log }: Attempt): Promise<Ready 
     if (operator !== undefined && operator.type !== 'operator-limits')
       return notReady('policies.unreadable', `the policy 'operator-limits' is a ${operator.type}`, true)
     const history = entries.filter((entry) => entry.type === 'history-entry')
+    const tooLarge = historyTooLarge(history)
+    if (tooLarge !== undefined) return tooLarge
     const providerRequest = { nudge, tools: declarations, textOnly: callsLeft === 0, history }
     return { kind: 'ready', agent, declarations, request: providerRequest, policy: withOperatorCaps(settings.policy, operator) }
   } catch (error) {
     log.warn({ err: error }, 'the tables history and policies cannot be read')
     return notReady('policies.unreadable', 'the tables history and policies cannot be read', true)
   }
+}
+
+/** Also of a turn that another process began, which had other agent files. The names of all could be many, and belong to the operator's log. */
+function missingAgent(name: string, agents: Agents): string {
+  const those = agents.size === 1 ? `'${[...agents.keys()][0]}' only` : `${agents.size} others`
+  return `the turn is of agent '${name}', and the process that is to ask its model has ${those}; start Weir with the agent file of '${name}', and ask again`
 }
 
 function notReady(code: Failed['code'], reason: string, retryable: boolean): Failed {
@@ -124,13 +142,17 @@ function isExpired({ context, task, log }: Attempt): boolean {
   return true
 }
 
-/** `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may be recovered from (I2). */
-type Answer = Finished & { mentions: (name: string) => boolean }
+/**
+ * `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may be recovered from (I2). `isReply`: it has visible
+ * text and no call.
+ */
+type Answer = Finished & { mentions: (name: string) => boolean; isReply: boolean }
 
 async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): Promise<Answer | Failed | typeof stopped> {
   const { context, task, stop } = attempt
   const { stallMs } = task.request.settings
   const names = new Set<string>()
+  let hasCalls = false
   const text: string[] = []
   let bytes = 0
 
@@ -146,7 +168,7 @@ async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): 
   const leaveNow = (): void => leave.abort(noLongerWanted)
   stop.addEventListener('abort', leaveNow, { once: true })
   if (stop.aborted) leaveNow()
-  const events = guarded(attempt, ready, signal, silence.heard)
+  const events = guarded(attempt, ready, signal, silence)
   const waiting = waitingUntil(signal)
   try {
     for (;;) {
@@ -156,12 +178,14 @@ async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): 
       if (next.value.kind === 'failed') return next.value
       if (next.value.kind === 'finished') {
         const visible = text.join('')
-        return { ...next.value, mentions: (name) => names.has(name) || visible.includes(name) }
+        const isReply = !hasCalls && visible.trim() !== ''
+        return { ...next.value, isReply, mentions: (name) => names.has(name) || visible.includes(name) }
       }
 
       for (const event of next.value.events) {
         bytes += eventWeight(event)
         if (event.kind === 'call_start') names.add(event.name ?? '')
+        if (event.kind === 'call_start' || event.kind === 'call_arguments') hasCalls = true
         if (event.kind === 'text') text.push(event.text)
       }
       if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
@@ -185,10 +209,13 @@ async function* guarded(
   { options, log }: Attempt,
   { agent, request }: Ready,
   signal: AbortSignal,
-  heard: () => void,
+  silence: SilenceWatch,
 ): AsyncGenerator<Streamed, Failed> {
   try {
-    yield* options.connect(agent).stream(request, signal, heard)
+    silence.pause() // what loads here is our own code
+    const provider = await options.connect(agent)
+    silence.resume()
+    yield* provider.stream(request, signal, silence.heard)
     return noEnding
   } catch (error) {
     const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`

@@ -11,7 +11,10 @@ type Json = Record<string, unknown>
 export function refusalOf(error: unknown, apiKey: string): Failed {
   if (!(error instanceof APIError) || typeof error.status !== 'number')
     return connectionFailure(error, error instanceof APIConnectionTimeoutError)
-  return httpFailure({ status: error.status, headers: error.headers, said: saidBy(error, error.status) }, apiKey)
+  return httpFailure(
+    { status: error.status, headers: error.headers, words: [error.type, error.code], said: saidBy(error, error.status) },
+    apiKey,
+  )
 }
 
 /** Puts the body of an error where the SDK looks for it: it hands on what stands under `error`, and nothing of a body that is built otherwise. */
@@ -43,7 +46,7 @@ export function faultOf(error: Json): Failed {
   const status = [error.status_code, error.code, error.status].map(Number).find((code) => code >= 400 && code < 600)
   const isModels = modelsFaults.has(`${error.code}`)
   const refused = !isModels && (status === undefined ? refusals.has(`${error.type}`) || refusals.has(`${error.code}`) : isRefusal(status))
-  return reportedError({ type: `${type}`, message: error.message ?? error.detail, refused })
+  return reportedError({ type: `${type}`, words: [error.type, error.code], message: error.message ?? error.detail, refused })
 }
 
 /** The request was good and what the model made of it was not, so the next answer may be another. */

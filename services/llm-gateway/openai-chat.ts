@@ -2,9 +2,6 @@
 // Owns: one HTTP request and its raw event stream. Does not own: retries and deadlines (reducer.ts, attempt.ts), what an event means
 // (openai-chat-events.ts), what the request says (openai-chat-request.ts), what an error means (openai-chat-errors.ts).
 //
-// Node's fetch itself gives up after five minutes without a byte, before the headers and between pieces of the body; a longer stallMs changes
-// nothing about that.
-//
 // The SDK's own stream is not used: it hands out parsed chunks, in which arguments that are no text have lost digits; it does not say whether the
 // end mark came; and it throws away a response in which one event cannot be read.
 
@@ -17,6 +14,7 @@ import { refusalOf, withErrorsShown } from './openai-chat-errors.ts'
 import type { ChatStream } from './openai-chat-events.ts'
 import { endChat, newChatStream, readChunk, stopOf } from './openai-chat-events.ts'
 import { chatRequest } from './openai-chat-request.ts'
+import { patientFetch } from './patient-fetch.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
 
@@ -24,7 +22,7 @@ import { interruptionOf } from './provider-errors.ts'
 const never = 2 ** 31 - 1
 
 /** How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is spoken; tests hand in recorded answers. */
-export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = globalThis.fetch): Provider {
+export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = patientFetch): Provider {
   const client = new OpenAI({
     // The SDK insists on a key; servers on one's own machine have none and look at none.
     apiKey: agent.model.apiKey || 'none',

@@ -1,11 +1,13 @@
-// Runs the attempts that open rounds want, on one assigned partition.
+// Runs the attempts that open rounds want, on one assigned partition, and beside them the expiry of old histories (history-expiry.ts).
 // F1. One attempt for each round at a time, and each task at most once: after it has reported, the reducer wants the next key or nothing.
 // F2. A task that is no longer wanted is aborted and says nothing more. That also ends our attempt when another owner's has failed: then both
 //     owners wait for the same retry.
 
 import type { StartPerformer } from '../../shared/performer.ts'
+import { retentionMsOf } from '../../shared/retention.ts'
 import type { GatewayOptions } from './attempt.ts'
 import { runAttempt } from './attempt.ts'
+import { startHistoryExpiry } from './history-expiry.ts'
 import type { AttemptTask } from './reducer.ts'
 import { noLongerWanted } from './stopping.ts'
 
@@ -15,6 +17,7 @@ type RoundAtWork = { key: string; stop: AbortController }
 /** The gateway's side effects; `close` aborts whatever it is called with, since a model's answer cannot be had in a moment of grace. */
 export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
   return (context) => {
+    const expiry = startHistoryExpiry(context, options.historyIdleMs ?? retentionMsOf())
     const rounds = new Map<string, RoundAtWork>()
     const running = new Set<Promise<void>>()
     let isClosed = false
@@ -39,7 +42,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
         isClosed = true
         for (const { stop } of rounds.values()) stop.abort(noLongerWanted)
         rounds.clear()
-        await Promise.all(running)
+        await Promise.all([expiry.stop(), ...running])
       },
     }
   }

@@ -4,21 +4,24 @@
 import type { Milliseconds } from '../../shared/clock.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
+import { contextFull, saysContextFull } from './context-full.ts'
 import { isObject } from './exact-json.ts'
 import type { Failed } from './provider.ts'
 import { shortReason } from './reason.ts'
 
-/** The provider answered, but with an error. `said`: its message or its body; empty: nothing. */
+/** The provider answered, but with an error. `words`: its types and codes; `said`: its message or its body, empty: nothing. */
 export function httpFailure(
-  { status, headers, said }: { status: number; headers: Headers | undefined; said: string },
+  { status, headers, words, said }: { status: number; headers: Headers | undefined; words: unknown[]; said: string },
   apiKey: string,
 ): Failed {
   const refused = isRefusal(status)
+  const reason = shortReason(`the provider answered ${status}${said === '' ? ' without a body' : `: ${said}`}`, apiKey)
+  if (saysContextFull({ status, words, said })) return contextFull(reason)
   return {
     kind: 'failed',
     code: refused ? 'provider.refused' : 'provider.unavailable',
     class: refused ? 'refused' : 'transient',
-    reason: shortReason(`the provider answered ${status}${said === '' ? ' without a body' : `: ${said}`}`, apiKey),
+    reason,
     retryable: !refused && headers?.get('x-should-retry') !== 'false',
     retryAfterMs: retryAfter(headers),
   }
@@ -46,10 +49,13 @@ export function brokenStream(reason: string): Failed {
   return transient('provider.stream', reason)
 }
 
-/** An error that the provider reports after it has answered 200. `refused`: the same request will be refused again. */
-export function reportedError({ type, message, refused }: { type: string; message: unknown; refused: boolean }): Failed {
+type Reported = { type: string; words: unknown[]; message: unknown; refused: boolean }
+
+/** An error that the provider reports after it has answered 200. `words`: its types and codes; `refused`: the same request will be refused again. */
+export function reportedError({ type, words, message, refused }: Reported): Failed {
   const said = typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
   const reason = `the provider reported ${type} inside the stream: ${said}`
+  if (saysContextFull({ status: undefined, words, said })) return contextFull(reason)
   return refused ? { ...transient('provider.refused', reason), class: 'refused', retryable: false } : transient('provider.stream', reason)
 }
 

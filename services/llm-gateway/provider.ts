@@ -1,6 +1,7 @@
 // What the gateway knows of a model's provider: one request goes in, a stream of normalized events and one ending come out.
 // A provider's file maps its wire to this and decides nothing else: no retries, no deadlines, no folding of arguments.
 
+import type { Agent } from '../../shared/agents.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import type { Declaration, FailureClass, HistoryEntry, PartEvent, Stop, Usage } from '../../shared/messages.ts'
@@ -35,6 +36,9 @@ export type Failed = {
 
 /** Some events of the stream, or its end. */
 export type Streamed = { kind: 'events'; events: PartEvent[] } | Finished | Failed
+
+/** How an agent's model is asked. A promise, where the provider's SDK has to be loaded first. */
+export type Connect = (agent: Agent) => Provider | Promise<Provider>
 
 export type Provider = {
   /**

@@ -1,13 +1,12 @@
 // The providers that an agent's file can name. A new one is its own file and a line here.
+// Each is loaded when an agent that uses it asks for the first time: an SDK takes a third of a second, more than all else that Weir needs to start.
 
 import type { Agent } from '../../shared/agents.ts'
-import { anthropic } from './anthropic.ts'
-import { openaiChat } from './openai-chat.ts'
 import type { Provider } from './provider.ts'
 
 /** As `connect`, once for each agent: making an SDK's client costs more than an answer's worth of reading. */
-export function providers(): (agent: Agent) => Provider {
-  const connected = new WeakMap<Agent, Provider>()
+export function providers(): (agent: Agent) => Promise<Provider> {
+  const connected = new WeakMap<Agent, Promise<Provider>>()
   return (agent) => {
     const provider = connected.get(agent) ?? connect(agent)
     connected.set(agent, provider)
@@ -16,12 +15,12 @@ export function providers(): (agent: Agent) => Provider {
 }
 
 /** How an agent's model is asked. Its key and its address stay in here. */
-export function connect(agent: Agent): Provider {
+export async function connect(agent: Agent): Promise<Provider> {
   switch (agent.model.provider) {
     case 'anthropic':
-      return anthropic(agent)
+      return (await import('./anthropic.ts')).anthropic(agent)
     case 'openai-chat':
-      return openaiChat(agent)
+      return (await import('./openai-chat.ts')).openaiChat(agent)
     default:
       return agent.model.provider satisfies never
   }

@@ -53,7 +53,8 @@ function directive({ reason, detail, unknown, notes = [] }: Refusal, sent: strin
 function unknownWords(unknown: Refusal['unknown']): { what: string; verb: string } {
   if (typeof unknown === 'string') return { what: unknown, verb: 'use' }
   if (unknown.length === 1 && unknown[0] === 'command') return { what: 'command', verb: 'run' }
-  return { what: listed(unknown.map(shownName), 'and'), verb: 'use' }
+  if (unknown.length === 1) return { what: listed(unknown.map(shownName), 'and'), verb: 'use' }
+  return { what: 'values', verb: `use for ${listed(unknown.map(quoted), 'and')}` }
 }
 
 /** The arguments as sent, or their beginning. No argument text at all reads `{}`: that is how the call stands in the model's own history. */

@@ -77,12 +77,14 @@ function sourceOf({ file, document, mistakes, environment, options }: Parts): So
 function agentOf(source: Source, content: AgentContent): Agent {
   return {
     name: nameOf(source, content),
-    system: systemOf(source, content),
-    model: modelOf(source, content.model ?? {}),
+    system: source.forMessages ? '' : systemOf(source, content),
+    model: source.forMessages ? askedElsewhere : modelOf(source, content.model ?? {}),
     tools: toolsOf(source, content.tools ?? []),
     settings: settingsOf(content),
   }
 }
+
+const askedElsewhere: Agent['model'] = { provider: 'anthropic', name: '', apiKey: '', maxOutputTokens: 1 }
 
 function nameOf(source: Source, content: AgentContent): string {
   if ('name' in content) return content.name ?? ''

@@ -9,11 +9,18 @@ import { nearestName } from './nearest-name.ts'
 import { unreadable } from './text-file.ts'
 import { expand } from './variables.ts'
 
-/**
- * `checkSchema`: why the text of a JSON Schema cannot be used, undefined where it can; for callers that may import the validator, which knows. Without
- * it a schema is only looked at for its form.
- */
-export type LoadOptions = { checkSchema?: (schema: string) => string | undefined }
+export type LoadOptions = {
+  /**
+   * Why the text of a JSON Schema cannot be used, undefined where it can; for callers that may import the validator, which knows. Without it a schema is
+   * only looked at for its form.
+   */
+  checkSchema?: (schema: string) => string | undefined
+  /**
+   * For who only sends messages: what goes with a message is read (the name, settings, declarations of tools), and nothing is wanted that only this
+   * machine would need to ask the model or to run a tool, such as keys and programs. Such an agent has neither.
+   */
+  forMessages?: boolean
+}
 
 export type Source = LoadOptions & {
   /** As mistakes name it. */

@@ -41,9 +41,11 @@ function refuseSameNames(source: Source, contents: (ToolContent | undefined)[]):
 function toolOf(source: Source, path: Path, content: ToolContent): Tool {
   const { name = '', description = '', idempotent, timeoutMs, poll } = { ...toolDefaults, ...content }
   const declaration: Declaration = { name, description, schema: schemaOf(source, path, content), idempotent, timeoutMs, poll }
-  const tool = { declaration, run: runOf(source, path, content) }
+  const tool = { declaration, run: source.forMessages ? runElsewhere : runOf(source, path, content) }
   return content.concurrency === undefined ? tool : { ...tool, concurrency: content.concurrency }
 }
+
+const runElsewhere: ToolRun = { kind: 'command', argv: [''] }
 
 /** More than one kind, or none, is a mistake by the schema; then each that is there is still looked at. */
 function runOf(source: Source, path: Path, { command, http, module, ...rest }: ToolContent): ToolRun {

@@ -62,10 +62,11 @@ function checked(schema: unknown, checkSchema: Source['checkSchema'], complain: 
   // The providers demand it.
   if (schema.type !== 'object')
     complain(Object.hasOwn(schema, 'type') ? ['type'] : [], 'is the schema of something else than an object; must have type: object')
+  const reason = checkSchema?.(text)
+  if (checkSchema !== undefined && reason === undefined) return text // then its form is right, too
   const faults = formFaults(schema)
   for (const { path, text: fault } of faults) complain(path, fault)
-  const reason = faults.length > 0 ? undefined : checkSchema?.(text)
-  if (reason !== undefined) complain([], `is a schema that cannot be used: ${reason}`)
+  if (reason !== undefined && faults.length === 0) complain([], `is a schema that cannot be used: ${reason}`)
   return text
 }
 
@@ -86,10 +87,10 @@ function formFaults(schema: Record<string, unknown>): { path: Path; text: string
       : undefined
   const isEither = $schema === undefined
   if (isEither || named === draft2020.replace(/^https?/, '')) {
-    const faults = faultsBy(judge2020, schema)
-    return isEither && faults.length > 0 && faultsBy(judge07, schema).length === 0 ? [] : faults
+    const faults = faultsBy(judge2020(), schema)
+    return isEither && faults.length > 0 && faultsBy(judge07(), schema).length === 0 ? [] : faults
   }
-  return named === draft07.replace(/^https?/, '') ? faultsBy(judge07, schema) : []
+  return named === draft07.replace(/^https?/, '') ? faultsBy(judge07(), schema) : []
 }
 
 /** Of alternatives that all fail, and of a mistake and what stands around it, the innermost and plainest is told. */
@@ -122,13 +123,17 @@ const typeNames: Record<string, string> = {
 }
 
 const options = { strict: false, logger: false, allErrors: true, verbose: true } as const
-const judge2020 = metaSchema(new Ajv2020(options), draft2020)
-const judge07 = metaSchema(new Ajv(options), draft07)
+const judge2020 = metaSchema(() => new Ajv2020(options), draft2020)
+const judge07 = metaSchema(() => new Ajv(options), draft07)
 
-function metaSchema(ajv: Ajv, id: string): ValidateFunction {
-  const judge = ajv.getSchema(id)
-  if (judge === undefined) throw new Error(`Ajv does not know ${id}`)
-  return judge as ValidateFunction
+/** Made when it is first needed, which is for a mistake mostly: compiling one takes a tenth of a second. */
+function metaSchema(create: () => Ajv, id: string): () => ValidateFunction {
+  let judge: ValidateFunction | undefined
+  return () => {
+    judge ??= create().getSchema(id)
+    if (judge === undefined) throw new Error(`Ajv does not know ${id}`)
+    return judge
+  }
 }
 
 function isMapping(value: unknown): value is Record<string, unknown> {

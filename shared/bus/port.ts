@@ -55,11 +55,19 @@ export type PartitionReader = {
 }
 
 export type Subscription = {
+  /**
+   * It is a member of its group and has a reader for each partition that the group gave it, perhaps for none. False while it joins, while a rebalance
+   * goes on, and when it is closed or failed. For people and health checks; nothing decides by it.
+   */
+  readonly joined: boolean
   /** Rejects when reading cannot go on (a reader threw, the log is damaged, writes failed beyond their retries); never resolves before close(). */
   readonly failed: Promise<never>
   /** Closes all readers, then commits what is done. Resolves when nothing is read any more. */
   close(): Promise<void>
 }
+
+/** A key of a table and its newest record, without the value. */
+export type TableKey = { key: string; offset: Offset; time: Milliseconds }
 
 export type SubscribeOptions = {
   group: string
@@ -79,12 +87,30 @@ export type Bus = {
   append(records: RecordToAppend[]): Promise<Appended[]>
   subscribe(options: SubscribeOptions): Promise<Subscription>
   ends(topic: string): Promise<PartitionEnds[]>
-  /** Records of one partition from `from` (inclusive) to `to` (exclusive), at most `limit`. Fewer than asked: there were no more. */
-  read(range: { topic: string; partition: number; from: Offset; to?: Offset | undefined; limit: number }): Promise<StoredRecord[]>
+  /**
+   * Records of one partition from `from` (inclusive) to `to` (exclusive), at most `limit`. Fewer than asked: there were no more. With `bytesMax` it stops
+   * when about so many bytes are read, after one record at least, and only none at all means that there were no more.
+   */
+  read(range: {
+    topic: string
+    partition: number
+    from: Offset
+    to?: Offset | undefined
+    limit: number
+    bytesMax?: number | undefined
+  }): Promise<StoredRecord[]>
   /** Batches of one partition from `from` on, as they come, until `signal` aborts. Woken, not polled. */
   follow(range: { topic: string; partition: number; from: Offset; signal: AbortSignal }): AsyncIterable<StoredRecord[]>
   /** The newest values of a table's keys that begin with `prefix`, in key order; keys whose newest record is a tombstone are left out. */
   list(table: { topic: string; partition: number; prefix: string }): Promise<StoredRecord[]>
+  /**
+   * The keys of a table's partition that come after `after` (exclusive; absent: from the first one) in key order, at most `limit`, each with offset and
+   * append time of its newest record. Keys whose newest record is a tombstone are left out and do not count; so fewer than `limit` means that there
+   * are no more. Key order is the bus's own and the same in every call; keys with a common prefix stand together in it, behind that prefix. Values
+   * are not read: this is how a table is looked through without holding it. It is no snapshot: what is written between two calls is in the later one
+   * or is not.
+   */
+  keys(table: { topic: string; partition: number; after?: string | undefined; limit: number }): Promise<TableKey[]>
   /** The newest value under `key`; when there is none, waits up to `waitMs` for one. */
   get(table: { topic: string; partition: number; key: string; waitMs: Milliseconds }): Promise<StoredRecord | undefined>
   close(): Promise<void>

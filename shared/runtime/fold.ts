@@ -28,6 +28,8 @@ export type Unit<State> = {
   /** The first record of the unit and the marks before it: where folding it again begins. */
   first: Offset
   marksAtFirst: Marks
+  /** The time of its first record. */
+  since: Milliseconds
   /** Its last record, whatever that did, and the unit's time. */
   last: Offset
   time: Milliseconds
@@ -151,6 +153,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
         turn: turnOf(message),
         first: offset,
         marksAtFirst: marksBefore(),
+        since: time,
         last: offset,
         time,
         failures: new Map(),

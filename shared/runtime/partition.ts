@@ -13,6 +13,7 @@ import type { Performer } from '../performer.ts'
 import type { Output, Stage } from '../stage.ts'
 import type { Unit } from './fold.ts'
 import { createFold } from './fold.ts'
+import type { Instruments } from './instruments.ts'
 import { positionAt, toCommit } from './position.ts'
 import { toRecord } from './record.ts'
 
@@ -24,21 +25,28 @@ export type PartitionOptions<State, In extends Message, Task> = {
   performer: Performer<Task> | undefined
   /** Called for each record that a reducer wrote, once it is acknowledged. For logs; nothing may depend on it. */
   observed: ((output: Output) => void) | undefined
+  instruments?: Instruments | undefined
   log: Logger
 }
 
+/** What steps led to that are not acknowledged yet. Kept only where somebody wants to hear of it. */
+type Unacknowledged = { read: StoredRecord[]; outputs: Output[]; written: RecordToAppend[] }
+
 /** Throws `bus.commit-outside-log` when the committed position cannot be folded from. */
 export function readPartition<State, In extends Message, Task>(options: PartitionOptions<State, In, Task>): PartitionReader {
-  const { bus, stage, assignment, performer, log } = options
+  const { bus, stage, assignment, performer, observed, instruments, log } = options
+  const { topic } = assignment
   const { partition, end } = assignment.ends
   const { done, from, marks } = positionAt(assignment)
   const fold = createFold({ stage, partition, topicPrefix: options.topicPrefix, marks, readBack })
   const ticker = createTicker()
   const touched = new Set<string>()
   let position = from
-  let outputs: Output[] = []
+  let pending: Unacknowledged = { read: [], outputs: [], written: [] }
   let acting = false
   let isClosed = false
+  const about = { stage: stage.name, topic, partition, from, done, end, units: fold.units, hasCaughtUp: () => acting }
+  const instrument = instruments?.assigned(about)
 
   if (position >= end) act()
 
@@ -55,15 +63,17 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
         if (record.offset < done) continue // keeps P1
         step.push(...taken.records)
         logDeadLetters(taken.outputs)
-        if (options.observed) outputs.push(...taken.outputs)
+        if (observed || instrument) pending.outputs.push(...taken.outputs)
+      }
+      if (instrument) {
+        pending.read.push(...records)
+        pending.written.push(...step)
       }
       return { outputs: step, commit: position < done ? undefined : toCommit(fold.position(position)) }
     },
 
     acknowledged() {
-      const written = outputs
-      outputs = []
-      for (const output of written) options.observed?.(output)
+      if (observed || instrument) tell()
       if (acting) reconcile(touched)
       else if (position >= end) act()
       touched.clear()
@@ -72,8 +82,16 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
     async close(how) {
       isClosed = true
       ticker.stop()
+      instrument?.closed()
       await performer?.close(how)
     },
+  }
+
+  function tell(): void {
+    const step = pending
+    pending = { read: [], outputs: [], written: [] }
+    if (observed) for (const output of step.outputs) observed(output)
+    instrument?.acknowledged(step)
   }
 
   /** Whoever operates Weir must hear of it where they look first (R8); the bytes are in the topic. */
@@ -102,7 +120,7 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
 
   async function* readBack(start: number, to: number): AsyncIterable<StoredRecord[]> {
     for (let next = start; next < to; ) {
-      const records = await bus.read({ topic: assignment.topic, partition, from: next, to, limit: limits.readBackRecordsMax })
+      const records = await bus.read({ topic, partition, from: next, to, limit: limits.readBackRecordsMax })
       if (records.length === 0) return
       yield records
       next = (records.at(-1)?.offset ?? to) + 1
@@ -154,9 +172,13 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
     }
 
     function write(ticks: Tick[]): void {
-      bus.append(ticks.map((message) => toRecord({ topic: assignment.topic, partition, message }))).catch((error: unknown) => {
-        log.warn({ err: error, stage: stage.name, partition, ticks: ticks.length }, 'ticks were not written and will be tried again')
-      })
+      const written = ticks.map((message) => toRecord({ topic, partition, message }))
+      bus.append(written).then(
+        () => instruments?.observed(stage.name, { messages: ticks, written }),
+        (error: unknown) => {
+          log.warn({ err: error, stage: stage.name, partition, ticks: ticks.length }, 'ticks were not written and will be tried again')
+        },
+      )
     }
   }
 }

@@ -9,6 +9,7 @@ import type { HistoryEntry, Message } from '../messages.ts'
 import type { PerformerContext, StartPerformer } from '../performer.ts'
 import type { Output, Stage } from '../stage.ts'
 import { historyKey, historyPrefix, stages } from '../topology.ts'
+import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
 import { toRecord } from './record.ts'
@@ -26,6 +27,8 @@ export type RunOptions = {
   /** Prefix of topics and groups, e.g. `weir.`. */
   topicPrefix: string
   log: Logger
+  /** Who measures; default: nobody. */
+  instruments?: Instruments | undefined
   /** A new random id; seeded in simulation. Default: 128 bits from the system. */
   randomId?: () => string
 }
@@ -38,7 +41,7 @@ export async function runStage<State, In extends Message, Task>(
   entry: StageEntry<State, In, Task>,
   options: RunOptions,
 ): Promise<Subscription> {
-  const { bus, topicPrefix } = options
+  const { bus, topicPrefix, instruments } = options
   const { stage, startPerformer, observed } = entry
   const log = options.log.child({ stage: stage.name })
   const topic = topicPrefix + stages[stage.name].inbox
@@ -56,13 +59,20 @@ export async function runStage<State, In extends Message, Task>(
         assignment,
         performer,
         observed: observed && ((output: Output) => observed(output.message, log)),
+        instruments,
         log,
       })
     },
   })
   const failed = Promise.race([subscription.failed, notWritten])
   failed.catch(() => {}) // whoever does not ask is not brought down by the answer
-  return { failed, close: () => subscription.close() }
+  return {
+    get joined() {
+      return subscription.joined
+    },
+    failed,
+    close: () => subscription.close(),
+  }
 }
 
 /** `giveUp`: called with the error when an observation could not be written. */
@@ -74,6 +84,7 @@ function performerContext({
   log,
   stage,
   partition,
+  instruments,
   randomId = systemRandomId,
   giveUp,
 }: ContextOptions): PerformerContext {
@@ -87,9 +98,11 @@ function performerContext({
     async write(to, messages) {
       const topic = stages[stage].ports[to]
       if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/topology.ts`)
-      const records = messages.map((message) => toRecord({ topic: topicPrefix + topic, partition, message }))
+      const written = messages.map((message) => toRecord({ topic: topicPrefix + topic, partition, message }))
       try {
-        return await writeObservation(bus, records, log)
+        const appended = await writeObservation(bus, written, log)
+        instruments?.observed(stage, { messages, written })
+        return appended
       } catch (error) {
         giveUp(error)
         throw error
@@ -112,6 +125,12 @@ function performerContext({
     async policy(key) {
       const record = await bus.get({ topic: `${topicPrefix}policies`, partition: 0, key, waitMs: 0 })
       return record?.value ? decode(record.value) : undefined
+    },
+    historyTable: {
+      keys: (after, limit) => bus.keys({ topic: `${topicPrefix}history`, partition, after, limit }),
+      async forget(keys) {
+        await bus.append(keys.map((key) => ({ topic: `${topicPrefix}history`, partition, key, value: null })))
+      },
     },
   }
 }

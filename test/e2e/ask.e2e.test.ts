@@ -1,9 +1,12 @@
 // `weir ask` as somebody at a shell has it: what stands where, exit codes, signals.
 
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Message } from '../../shared/messages.ts'
+import { until } from '../support/inbox.ts'
 import { always, call, says, script, text, textsOf } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { onTerminals, openDesk } from '../support/weir-command.ts'
@@ -23,6 +26,14 @@ async function at(model: (request: ModelCall, number: number) => Reply): Promise
 const agent = ['--agent', 'agent.yaml']
 const ask = ['ask', ...agent]
 const totals = expect.stringMatching(/^ {2}\d rounds?, \d calls?, \d+ \+ \d+ tokens, [\d.]+ s$/)
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 const linesOf = (shown: string) => shown.trimEnd().split('\n')
 
 describe('weir ask', () => {
@@ -152,6 +163,14 @@ describe('weir ask', () => {
   })
 })
 
+it('writes nothing with --json that a terminal obeys, and the same text for who parses it', async () => {
+  const { run } = await at(() => says(text('a\u001b]0;owned\u0007b')))
+  const { out } = await run([...ask, '--json', 'go'])
+  expect(out).not.toContain('\u001b')
+  expect(out).not.toContain('\u0007')
+  expect(JSON.parse(linesOf(out).at(-1) ?? '')).toMatchObject({ type: 'turn-finished', reply: 'a\u001b]0;owned\u0007b' })
+})
+
 describe('Ctrl-C', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
     '(%s) in a tool cancels the turn, waits for the tool, and says what became of it',
@@ -184,14 +203,21 @@ describe('Ctrl-C', () => {
     expect(JSON.parse(linesOf(out).at(-1) ?? '')).toMatchObject({ type: 'turn-finished', outcome: 'cancelled' })
   })
 
-  it('twice kills', async () => {
-    const { start } = await at(() => says(call('stubborn', {})))
+  it('twice kills, also a tool that cannot be asked to stop', async () => {
+    const { folder, start } = await at(() => says(call('stubborn', {})))
     const { child, shows, ended } = start([...ask, 'go'])
     await shows('stubborn started')
+    let tool = 0
+    await until(async () => {
+      tool = Number(await readFile(join(folder, 'stubborn-pid'), 'utf8').catch(() => '')) // there as soon as it cannot be asked to stop
+      return tool > 0
+    })
     child.kill('SIGINT')
     await shows('Ctrl-C again kills')
+    expect(isRunning(tool)).toBe(true)
     child.kill('SIGINT')
     expect(await ended).toMatchObject({ code: null, signal: 'SIGINT', out: '' })
+    await until(async () => !isRunning(tool))
   })
 })
 

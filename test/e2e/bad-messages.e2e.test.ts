@@ -164,7 +164,7 @@ describe('a message', () => {
       /^the message has 2097152 bytes; at most 1048576 are taken/,
     ],
     ['names no agent', { agent: ' ' }, /^agent is blank/],
-    ['names an agent that nobody has', { agent: 'nobody' }, /^this gateway has no agent 'nobody'/],
+    ['names an agent that nobody has', { agent: 'nobody' }, /^the turn is of agent 'nobody', .*start Weir with the agent file of 'nobody'/],
     ['names an agent in megabytes', { agent: 'n'.repeat(3_000_000) }, /agent/],
   ])('that %s is refused with a reason', async (_, fields, reason) => {
     await withPipeline({ model: script() }, async (pipeline) => {

@@ -27,7 +27,7 @@ async function expectGoesOn(pipeline: Pipeline): Promise<Turn> {
 }
 
 describe('a provider that refuses', () => {
-  it.each([400, 401, 403, 404, 413, 422])('with %d is asked once, and the turn ends with what it said', async (status) => {
+  it.each([400, 401, 403, 404, 422])('with %d is asked once, and the turn ends with what it said', async (status) => {
     await withPipeline({ model: script(error(status, 'max_tokens: too many')) }, async (pipeline) => {
       const { finished } = await pipeline.ask('hello')
       expect(finished).toMatchObject({
@@ -35,6 +35,20 @@ describe('a provider that refuses', () => {
         class: 'refused',
         reply: 'This is the fallback.',
         reason: `the provider answered ${status}: max_tokens: too many`,
+      })
+      expect(pipeline.server.requests).toHaveLength(1)
+      await expectGoesOn(pipeline)
+    })
+  })
+
+  it('because its context is full is asked once, and the turn ends with a class of its own and what to do', async () => {
+    await withPipeline({ model: script(error(400, 'prompt is too long: 213462 tokens > 200000 maximum')) }, async (pipeline) => {
+      const { finished } = await pipeline.ask('hello')
+      expect(finished).toMatchObject({
+        outcome: 'failed',
+        class: 'context_full',
+        reply: 'This is the fallback.',
+        reason: expect.stringMatching(/^the model's context is full; begin a new conversation.*213462 tokens > 200000 maximum\)$/),
       })
       expect(pipeline.server.requests).toHaveLength(1)
       await expectGoesOn(pipeline)

@@ -75,25 +75,49 @@ describe('weir init', () => {
 describe('weir settings', () => {
   it('shows each with its value, unit, origin and meaning', async () => {
     writeFileSync(path('weir.yaml'), 'synchronous: full\ndataFolder: data\n')
-    const { code, out } = await desk.run(['settings', '--partitions', '2'], { environment: { WEIR_LOG_LEVEL: 'info' } })
+    const kafka = ['--bus', 'kafka', '--bootstrap-server', 'one:9092,two:9092']
+    const secret = ['--command-property', 'sasl.password=hunter2', '--command-property', 'client.id=me']
+    const { code, out } = await desk.run(['settings', '--partitions', '2', ...kafka, ...secret], {
+      environment: { WEIR_LOG_LEVEL: 'info' },
+    })
     expect(code).toBe(0)
     const values = out.split('\n').filter((line) => /^\w/.test(line))
-    expect(values).toEqual([
-      'dataFolder   data  (weir.yaml:2)',
-      'topicPrefix  weir.  (the default)',
-      'partitions   2  (the flag --partitions)',
-      'synchronous  full  (weir.yaml:1)',
-      'logLevel     info  (the variable WEIR_LOG_LEVEL)',
-    ])
-    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+    expect(values.map((line) => line.replace(/ {2,}/, ': '))).toEqual(
+      expect.arrayContaining([
+        'bus: kafka  (the flag --bus)',
+        'dataFolder: data  (weir.yaml:2)',
+        'bootstrapServer: one:9092,two:9092  (the flag --bootstrap-server)',
+        'commandConfig: (empty)  (the default)',
+        'commandProperty: sasl.password, client.id (values are not shown)  (the flag --command-property)',
+        'topicPrefix: weir.  (the default)',
+        'partitions: 2  (the flag --partitions)',
+        'replicationFactor: 0 copies  (the default)',
+        'synchronous: full  (weir.yaml:1)',
+        'logLevel: info  (the variable WEIR_LOG_LEVEL)',
+      ]),
+    )
+    expect(new Set(values.map((line) => /^\w+ {2,}/.exec(line)?.[0].length)).size).toBe(1)
+    expect(out).not.toContain('hunter2')
+    const isAbout = (line: string) => line.startsWith(' ')
+    expect(
+      Math.max(
+        ...out
+          .split('\n')
+          .filter(isAbout)
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(80)
   })
 
   it('as JSON is one object, by setting', async () => {
     writeFileSync(path('other.json'), '{ "partitions": 8 }')
-    const { out } = await desk.run(['settings', '--json', '--config', 'other.json'])
+    const given = { WEIR_BUS: 'kafka', WEIR_COMMAND_PROPERTY: 'bootstrap.servers=one:9092\nsasl.password=hunter2' }
+    const { out } = await desk.run(['settings', '--json', '--config', 'other.json'], { environment: given })
+    expect(out).not.toContain('hunter2')
     expect(JSON.parse(out)).toMatchObject({
       dataFolder: { value: '.weir', unit: null, origin: { kind: 'default' }, flag: '--data-folder', variable: 'WEIR_DATA_FOLDER' },
       partitions: { value: 8, unit: 'partitions', origin: { kind: 'file', name: 'other.json:1' }, default: 4, secret: false },
+      commandProperty: { value: null, names: ['bootstrap.servers', 'sasl.password'], secret: true },
     })
   })
 

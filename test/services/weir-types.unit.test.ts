@@ -18,6 +18,16 @@ async function program(weir: Weir, error: unknown): Promise<string> {
 
   await Weir.open({ agents: 'agents' })
   await Weir.open({ agents: loadAgents('agent.yaml'), dataFolder: 'data', synchronous: 'full', partitions: 1, topicPrefix: '' })
+  const kafka = {
+    kind: 'kafka',
+    bootstrapServer: 'host:9092',
+    commandConfig: 'client.properties',
+    properties: { 'client.id': 'me' },
+  } as const
+  await Weir.open({ agents: 'agents', bus: kafka, stages: 'here' })
+  await Weir.open({ agents: 'agents', bus: { kind: 'embedded' } })
+  // @ts-expect-error the file's bus has no brokers
+  await Weir.open({ agents: 'agents', bus: { kind: 'embedded', bootstrapServer: 'host:9092' } })
   // @ts-expect-error there is no Weir without agents
   await Weir.open({})
   // @ts-expect-error a word that is none of these

@@ -252,6 +252,17 @@ describe('closing', () => {
   })
 })
 
+describe('options that do not go together', () => {
+  it.each<[Partial<WeirOptions>, RegExp]>([
+    [{ stages: 'elsewhere' }, /stages cannot run elsewhere on the embedded bus/],
+    [{ bus: { kind: 'kafka' } }, /bus is kafka, and no broker is named/],
+    [{ bus: { kind: 'kafka', bootstrapServer: 'nowhere' } }, /bootstrapServer is "nowhere"; must be HOST:PORT/],
+    [{ bus: { kind: 'kafka', bootstrapServer: 'a:1', properties: { 'client.di': 'x' } } }, /did you mean client\.id\?/],
+  ])('are refused: %j', async (options, words) => {
+    await expect(open(options)).rejects.toMatchObject({ code: 'settings.invalid', message: expect.stringMatching(words) })
+  })
+})
+
 describe('a stage that cannot go on', () => {
   it('fails every open turn, and whatever is asked afterwards', async () => {
     answer = () => says(call('act', { sleepMs: 1_000 }))

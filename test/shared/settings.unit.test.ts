@@ -2,15 +2,24 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { readSettings, settingsWithOrigins } from '../../shared/settings.ts'
+import { readSettings, settingKeys, settingsWithOrigins } from '../../shared/settings.ts'
 import { findSettingsFile } from '../../shared/settings-file.ts'
 
 describe('settings', () => {
   it('have a default each', () => {
-    expect(readSettings({}, {})).toEqual({
+    expect(Object.keys(readSettings({}, {}))).toEqual(settingKeys)
+    expect(readSettings({}, {})).toMatchObject({
+      bus: 'embedded',
       dataFolder: '.weir',
+      bootstrapServer: '',
+      commandConfig: '',
+      commandProperty: {},
       topicPrefix: 'weir.',
       partitions: 4,
+      replicationFactor: 0,
+      agents: '',
+      healthHost: '127.0.0.1',
+      healthPort: 0,
       synchronous: 'normal',
       logLevel: 'warn',
     })
@@ -42,6 +51,71 @@ describe('settings', () => {
   })
 })
 
+describe('settings of Kafka', () => {
+  const kafka = { bus: 'kafka', bootstrapServer: 'a:9092,[::1]:9092' }
+
+  it('take properties one flag each, or one line each in the variable, and the last one of a name counts', () => {
+    const flags = { ...kafka, commandProperty: ['client.id=me', 'sasl.password=a=b ', 'client.id=you'] }
+    expect(readSettings(flags, {}).commandProperty).toEqual({ 'client.id': 'you', 'sasl.password': 'a=b ' })
+    const lines = 'client.id=me\r\n\nsasl.jaas.config=x required y="z";\n'
+    expect(readSettings(kafka, { WEIR_COMMAND_PROPERTY: lines }).commandProperty).toEqual({
+      'client.id': 'me',
+      'sasl.jaas.config': 'x required y="z";',
+    })
+  })
+
+  it.each(['=x', 'secret'])('never show a property that cannot be used, such as %j', (property) => {
+    expect(complaintOf(() => readSettings({ ...kafka, commandProperty: [property] }, {}))).toEqual([
+      'commandProperty is not acceptable (from the flag --command-property); must be NAME=VALUE',
+    ])
+  })
+
+  it.each(['broker', 'broker:x', 'a:1, b:2', 'a:1,', 'a:123456'])('do not take %j for brokers', (bootstrapServer) => {
+    expect(complaintOf(() => readSettings({ bus: 'kafka', bootstrapServer }, {}))).toEqual([
+      `bootstrapServer is "${bootstrapServer}" (from the flag --bootstrap-server); must be HOST:PORT, several with commas between them`,
+    ])
+  })
+
+  it('want a broker, and are refused without the bus that they are for', () => {
+    expect(complaintOf(() => readSettings({}, { WEIR_BUS: 'kafka' }))).toEqual([
+      'bus is kafka (from the variable WEIR_BUS), and no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)',
+    ])
+    const remedy = 'give --bus kafka (WEIR_BUS=kafka), or leave'
+    expect(complaintOf(() => readSettings({ commandProperty: ['a=b'] }, { WEIR_BOOTSTRAP_SERVER: 'a:1' }))).toEqual([
+      `bus is embedded (from the default), and bootstrapServer is given (from the variable WEIR_BOOTSTRAP_SERVER); ${remedy} bootstrapServer out`,
+      `bus is embedded (from the default), and commandProperty is given (from the flag --command-property); ${remedy} commandProperty out`,
+    ])
+  })
+
+  it('may name the broker in their properties, which somebody else reads', () => {
+    expect(readSettings({ bus: 'kafka', commandConfig: 'client.properties' }, {})).toMatchObject({ bootstrapServer: '' })
+  })
+
+  it('count as not given where a variable is empty', () => {
+    const empty = { WEIR_BOOTSTRAP_SERVER: '', WEIR_COMMAND_CONFIG: '', WEIR_COMMAND_PROPERTY: '' }
+    expect(readSettings({}, empty)).toMatchObject({ bus: 'embedded', commandProperty: {} })
+  })
+})
+
+describe('retention', () => {
+  it('must be longer than the longest turn and the tolerated downtime together', () => {
+    expect(complaintOf(() => readSettings({ retention: '4' }, { WEIR_TOLERATED_DOWNTIME: '3' }))).toEqual([
+      'retention is 4 days (from the flag --retention), toleratedDowntime is 3 days (from the variable WEIR_TOLERATED_DOWNTIME): ' +
+        'the longest turn (26 hours) and the tolerated downtime (3 days) must fit into it; set retention to at least 5, or toleratedDowntime to less',
+    ])
+    expect(readSettings({ retention: '5', toleratedDowntime: '3' }, {})).toMatchObject({ retention: 5, toleratedDowntime: 3 })
+  })
+
+  it('must be longer than the longest turn where no downtime is tolerated', () => {
+    expect(() => readSettings({ retention: '1', toleratedDowntime: '0' }, {})).toThrow('set retention to at least 2')
+    expect(readSettings({ retention: '2', toleratedDowntime: '0' }, {})).toMatchObject({ retention: 2 })
+  })
+
+  it('is by default a week, of which Weir may stand still for three days', () => {
+    expect(readSettings({}, {})).toMatchObject({ retention: 7, toleratedDowntime: 3 })
+  })
+})
+
 describe('a settings file', () => {
   let folder = ''
   beforeEach(() => {
@@ -55,10 +129,15 @@ describe('a settings file', () => {
   it('stands below flags and environment and above the defaults, and each value tells its origin', () => {
     write('weir.yaml', '# ours\nlogLevel: warn\npartitions: 8\nsynchronous: full\n')
     const flags = { synchronous: 'off' }
-    expect(settingsWithOrigins(flags, { WEIR_PARTITIONS: '2' }, find())).toEqual({
+    expect(settingsWithOrigins(flags, { WEIR_PARTITIONS: '2' }, find())).toMatchObject({
+      bus: { value: 'embedded', origin: { kind: 'default' } },
       dataFolder: { value: '.weir', origin: { kind: 'default' } },
+      bootstrapServer: { value: '', origin: { kind: 'default' } },
+      commandConfig: { value: '', origin: { kind: 'default' } },
+      commandProperty: { value: {}, origin: { kind: 'default' } },
       topicPrefix: { value: 'weir.', origin: { kind: 'default' } },
       partitions: { value: 2, origin: { kind: 'environment', name: 'WEIR_PARTITIONS' } },
+      replicationFactor: { value: 0, origin: { kind: 'default' } },
       synchronous: { value: 'off', origin: { kind: 'flag', name: '--synchronous' } },
       logLevel: { value: 'warn', origin: { kind: 'file', name: 'weir.yaml:2' } },
     })
@@ -93,6 +172,20 @@ describe('a settings file', () => {
     expect(readSettings({}, {}, find()).dataFolder).toBe('/var/lib/weir')
   })
 
+  it('has properties as a mapping, and its paths may be empty', () => {
+    write('weir.yaml', 'bus: kafka\nbootstrapServer: a:1\ncommandConfig: ""\ncommandProperty: { request.timeout.ms: 3000, a: true }\n')
+    expect(readSettings({}, {}, find())).toMatchObject({
+      commandConfig: '',
+      commandProperty: { 'request.timeout.ms': '3000', a: 'true' },
+    })
+    write('list.yaml', 'commandProperty: [sasl.password=x]\n')
+    write('deep.yaml', 'commandProperty: { a: { b: x } }\n')
+    for (const name of ['list', 'deep'])
+      expect(complaintOf(() => readSettings({}, {}, find(`${name}.yaml`)))).toEqual([
+        `commandProperty is not acceptable (from ${name}.yaml:1); must be a mapping of names to texts, numbers, true or false`,
+      ])
+  })
+
   it('is told all its mistakes at once, beside those of flags and variables', () => {
     write('weir.yaml', 'partitons: 4\nlogLevel: loud\nsynchronous: 1\ntopicPrefix:\ncolour: red\npartitions: "4"\n')
     expect(complaintOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find()))).toEqual([
@@ -102,7 +195,7 @@ describe('a settings file', () => {
       'logLevel is "loud" (from weir.yaml:2); must be trace, debug, info, warn, error, fatal or silent',
       'dataFolder is "" (from the flag --data-folder); must not be empty',
       'weir.yaml:1:1 partitons: is no setting; did you mean partitions?',
-      'weir.yaml:5:1 colour: is no setting; there are dataFolder, topicPrefix, partitions, synchronous and logLevel',
+      `weir.yaml:5:1 colour: is no setting; there are ${settingKeys.slice(0, -1).join(', ')} and ${settingKeys.at(-1)}`,
     ])
   })
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import lock from '../../schemas/lock.json' with { type: 'json' }
-import { historyKey, historyPrefix, printTopology, stages, topicSpecs, topics } from '../../shared/topology.ts'
+import { historyConversation, historyKey, historyPrefix, printTopology, stages, topicSpecs, topics } from '../../shared/topology.ts'
+
+const dayMs = 86_400_000
 
 describe('the topology', () => {
   it('reads as it was agreed: a change of the wiring is a change of this text', () => {
@@ -43,6 +45,7 @@ rounds-cleared (log) -> executor, a unit is turn
     tick <- runtime
 history (table)
     history-entry <- conversation
+    (tombstone) <- llm-gateway performer
 policies (table)
     operator-limits <- operator
 activity (log)
@@ -71,7 +74,7 @@ dead-letters (log)
 
   it('lets each stage write only where one of its ports leads', () => {
     for (const [name, topic] of Object.entries(topics))
-      for (const writer of new Set(Object.values(topic.records).flat())) {
+      for (const writer of new Set([...Object.values(topic.records).flat(), ...(topic.tombstones ?? [])])) {
         const stage = writer.replace(/ performer$/, '')
         if (stage in stages)
           expect({ writer, ports: Object.values(stages[stage as keyof typeof stages].ports) }).toMatchObject({
@@ -84,9 +87,25 @@ dead-letters (log)
     const specs = topicSpecs('team-a.', 7)
     expect(specs.every((spec) => spec.name.startsWith('team-a.') && spec.partitions === 7)).toBe(true)
   })
+
+  it('keeps the records of logs as long as it is told, dead letters at least a month, and the newest of each key of a table for ever', () => {
+    const kept = (days: number) => Object.fromEntries(topicSpecs('', 1, days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]))
+    const names = Object.entries(topics).filter(([name, { kind }]) => kind === 'log' && name !== 'dead-letters')
+    expect(kept(2)).toEqual({
+      ...Object.fromEntries(names.map(([name]) => [name, 2 * dayMs])),
+      ...{ 'dead-letters': 30 * dayMs, history: undefined, policies: undefined },
+    })
+    expect(kept(90)['dead-letters']).toBe(90 * dayMs)
+  })
 })
 
 describe('the keys of history', () => {
+  it('say whose entry it is, and a key of somebody else says nothing', () => {
+    for (const conversation of ['a', 'a"b', '', '[1]'])
+      expect(historyConversation(historyKey({ conversation, turn: 1, round: 2 }))).toBe(conversation)
+    for (const key of ['', 'a', '{}', '[]', '[1,2,3]', 'null', '"a"']) expect(historyConversation(key)).toBeUndefined()
+  })
+
   it('begin with the prefix of their conversation and of no other', () => {
     const key = historyKey({ conversation: 'a', turn: 1, round: 2 })
     expect(key.startsWith(historyPrefix('a'))).toBe(true)

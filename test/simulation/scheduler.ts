@@ -8,7 +8,7 @@ export type Scheduler = {
   now(): Milliseconds
   /** Returns how to cancel it. */
   at(time: Milliseconds, run: () => void): () => void
-  /** Takes events until none is left or `eventsMax` were taken, `done` answers true, or the next one lies behind `until`; time is then `until` at most. */
+  /** Takes events until none is left or `eventsMax` were taken, `isSpent` or `done` answers true, or the next one lies behind `until`; time is then `until` at most. */
   run(until: Milliseconds, done?: () => boolean): Promise<void>
   /** Events taken so far. */
   readonly events: number
@@ -21,8 +21,10 @@ export function createScheduler(options: {
   start: Milliseconds
   threw: (error: unknown) => void
   eventsMax: number
+  /** Whether no more events may be taken, for another reason. */
+  isSpent: () => boolean
 }): Scheduler {
-  const { random, threw, eventsMax } = options
+  const { random, threw, eventsMax, isSpent } = options
   const heap: Event[] = []
   let now = options.start
   let events = 0
@@ -38,7 +40,7 @@ export function createScheduler(options: {
     },
     async run(until, done) {
       for (;;) {
-        if (events >= eventsMax || done?.()) return
+        if (events >= eventsMax || isSpent() || done?.()) return
         const next = heap[0]
         if (next === undefined || next.time > until) {
           now = Math.max(now, until)

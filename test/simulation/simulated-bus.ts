@@ -69,6 +69,9 @@ export function createSimulatedBus(options: SimulatedBusOptions): Bus {
       }
       coordinator.join(subscription.group, log.topic(subscription.topic).partitions, member)
       const running: Subscription = {
+        get joined() {
+          return !member.leaving
+        },
         failed,
         async close() {
           member.leaving = true
@@ -111,6 +114,12 @@ export function createSimulatedBus(options: SimulatedBusOptions): Bus {
     async list({ topic, partition, prefix }) {
       await step()
       return tables.newest(topic, partition).filter((record) => record.key.startsWith(prefix) && record.value !== null)
+    },
+
+    async keys({ topic, partition, after, limit }) {
+      await step()
+      const newest = tables.newest(topic, partition).filter(({ key, value }) => value !== null && (after === undefined || key > after))
+      return newest.slice(0, limit).map(({ key, offset, time }) => ({ key, offset, time }))
     },
 
     async get({ topic, partition, key, waitMs }) {

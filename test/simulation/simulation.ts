@@ -83,6 +83,8 @@ const idleMs = 30 * minute
 
 /** Twice what the busiest seeds need: more is a system that keeps itself busy for ever. */
 const eventsMax = 20_000
+/** Ten times what they write: a broken system that takes its own records again and again writes hundreds of thousands, and all must be checked. */
+const recordsMax = 10_000
 
 /** One for all: each pino keeps a stream to standard output until the process ends. */
 const silentLog = pino({ level: 'silent' })
@@ -106,7 +108,14 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
   const stops: Complaint[] = []
   const stopped = (error: unknown) => stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   const start = 1_800_000_000_000
-  const scheduler = createScheduler({ random: random.fork('scheduler'), start, threw: stopped, eventsMax })
+  const scheduler = createScheduler({
+    random: random.fork('scheduler'),
+    start,
+    threw: stopped,
+    eventsMax,
+    isSpent: () => landed >= recordsMax,
+  })
+  let landed = 0
   const broker = createBroker(openStorage({ kind: storage, now: scheduler.now, topics: topicSpecs(topicPrefix, partitions) }))
   const faults = createFaults(random.fork('faults'), rates)
   const coordinator = createCoordinator({ random: random.fork('coordinator') })
@@ -124,6 +133,7 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
 
   const ended = new Set<string>()
   broker.onLanded(({ topic, value }) => {
+    landed += 1
     if (topic !== `${topicPrefix}activity` || value === null) return
     const message = decode(value)
     if (message.type === 'turn-finished') ended.add(message.messageId)
@@ -160,7 +170,8 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
 
   const evidence = collectEvidence({ broker, ledger, topicPrefix, partitions })
   const violations: Violation[] = stops.map((stop) => ({ ...stop, checker: 'nothing-stops' }))
-  if (scheduler.events >= eventsMax) violations.push({ checker: 'nothing-stops', what: `it does not come to rest: ${eventsMax} events` })
+  if (scheduler.events >= eventsMax || landed >= recordsMax)
+    violations.push({ checker: 'nothing-stops', what: `it does not come to rest: ${scheduler.events} events, ${landed} records` })
   const entries = system.entries({
     place: 'replay',
     agents,

@@ -1,4 +1,4 @@
-// All six stages on an embedded bus in a folder of its own, with a scripted model behind real HTTP and real processes as tools.
+// All six stages on a bus of their own, the embedded one in a folder unless told otherwise, with a scripted model behind real HTTP and real processes as tools.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -45,19 +45,23 @@ export type PipelineOptions = {
   settings?: Partial<Omit<AgentSettings, 'policy'>> & { policy?: Partial<Omit<Policy, 'version'>> }
   /** What the agent offers; `startsFile` is where a tool writes a line when it starts. */
   tools?: (startsFile: string) => Tool[]
+  /** Another bus than the embedded one, and names on it that nobody else has. */
+  openBus?: (folder: string) => Promise<Bus>
+  topicPrefix?: string
 }
 
 /** Starts everything, runs the test, and takes everything away again. */
 export async function withPipeline(options: PipelineOptions, test: (pipeline: Pipeline) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-e2e-'))
   const server = await startAnthropicServer(options.model)
-  const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+  const { openBus = (to) => openEmbeddedBus({ file: join(to, 'weir.db'), clock: systemClock }), topicPrefix = 'weir.' } = options
+  const bus = await openBus(folder)
   const startsFile = join(folder, 'starts')
   const agent = testAgent(server.url, options, startsFile)
   const log: string[] = []
   let running: RunningStages | undefined
   try {
-    const wiring = { bus, topicPrefix: 'weir.', partitions: 2 }
+    const wiring = { bus, topicPrefix, partitions: 2 }
     running = await startStages({
       ...wiring,
       agents: new Map([[agent.name, agent]]),
@@ -85,8 +89,9 @@ export async function withPipeline(options: PipelineOptions, test: (pipeline: Pi
       },
       async records(topic) {
         const records: StoredRecord[] = []
-        for (const { partition } of await bus.ends(`weir.${topic}`))
-          records.push(...(await bus.read({ topic: `weir.${topic}`, partition, from: 0, limit: 100_000 })))
+        const name = topicPrefix + topic
+        for (const { partition } of await bus.ends(name))
+          records.push(...(await bus.read({ topic: name, partition, from: 0, limit: 100_000 })))
         return records.map((record) => decode(record.value as Uint8Array))
       },
       async starts() {

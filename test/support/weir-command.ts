@@ -27,18 +27,21 @@ export type RunningWeir = {
   ended: Promise<Ended>
 }
 
+/** `input`: what is piped in; without it standard input is empty. `fileSizeMax`: bytes that a file may get; beyond, it is as if the disk were full. */
+type StartOptions = { input?: string | Uint8Array; environment?: Record<string, string>; fileSizeMax?: number }
+
 export type Desk = {
   folder: string
   server: AnthropicServer
-  /** Starts `weir ARGUMENTS` in the folder. `input`: what is piped in; without it standard input is empty. */
-  start(args: string[], options?: { input?: string | Uint8Array; environment?: Record<string, string> }): RunningWeir
+  /** Starts `weir ARGUMENTS` in the folder. */
+  start(args: string[], options?: StartOptions): RunningWeir
   /** Starts it on a terminal of 80 columns, if the machine has util-linux's script; what is typed goes to `child.stdin`. */
   startOnTerminal(args: string[], environment?: Record<string, string>): RunningWeir
   run(args: string[], options?: { input?: string | Uint8Array; environment?: Record<string, string> }): Promise<Ended>
   close(): Promise<void>
 }
 
-/** A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (wants a command) and `stubborn` (cannot be asked to stop). */
+/** A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (wants a command) and `stubborn` (cannot be asked to stop, and notes its process in `stubborn-pid`). */
 export async function openDesk(model: (call: ModelCall, number: number) => Reply): Promise<Desk> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-command-'))
   const server = await startAnthropicServer(model)
@@ -53,7 +56,7 @@ graceMs: 2000
 tools:
   - { name: act, description: does what it is told, schema: { type: object }, cwd: ., ${tool('act')} }
   - { name: exec, description: runs a command, schema: { type: object, properties: { command: { type: string } }, required: [command] }, cwd: ., ${tool('exec')} }
-  - { name: stubborn, description: takes ten seconds, schema: { type: object }, command: [sh, -c, "trap '' TERM; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; done"] }
+  - { name: stubborn, description: takes ten seconds, schema: { type: object }, cwd: ., command: [sh, -c, "trap '' TERM; echo $$ > stubborn-pid; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 1; done"] }
 `,
   )
 
@@ -64,11 +67,9 @@ tools:
     return child
   }
 
-  function start(
-    args: string[],
-    { input = '', environment = {} }: { input?: string | Uint8Array; environment?: Record<string, string> } = {},
-  ) {
-    const child = kept(spawn(weir, args, { cwd: folder, env: environmentOf(environment), stdio: 'pipe' }))
+  function start(args: string[], { input = '', environment = {}, fileSizeMax }: StartOptions = {}) {
+    const [program, ...rest] = fileSizeMax === undefined ? [weir, ...args] : limited(fileSizeMax, [weir, ...args])
+    const child = kept(spawn(program, rest, { cwd: folder, env: environmentOf(environment), stdio: 'pipe' }))
     child.stdin.on('error', () => {}) // it may refuse to read all of it
     child.stdin.end(input)
     return watch(child, child.stderr)
@@ -92,6 +93,11 @@ tools:
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** POSIX counts blocks of 512 bytes. */
+function limited(fileSizeMax: number, command: [string, ...string[]]): [string, ...string[]] {
+  return ['sh', '-c', 'ulimit -f "$1"; shift; exec "$@"', 'sh', `${Math.floor(fileSizeMax / 512)}`, ...command]
 }
 
 /** Without what the machine that runs the tests has set. What was compiled once is kept: compiling is a third of a start. */

@@ -8,6 +8,7 @@ import { withLog } from '../open-log.ts'
 import { painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
 import { count, second } from '../terminal/quantities.ts'
+import { historiesOf } from './histories.ts'
 import { newestActivity } from './newest-activity.ts'
 import type { ConversationSummary, Unfinished } from './summary.ts'
 import { begin, finishedBy, withoutEnd } from './summary.ts'
@@ -28,6 +29,7 @@ export async function listConversations(settings: Settings, { json, limit }: Con
 
 /** The `max` conversations that were active last, the newest first. */
 export async function newestConversations(log: OpenLog, max: number): Promise<ConversationSummary[]> {
+  const histories = await historiesOf(log, max)
   const found = new Map<string, ConversationSummary | Unfinished>()
   let unfinished = 0
   for await (const record of newestActivity(log)) {
@@ -36,8 +38,10 @@ export async function newestConversations(log: OpenLog, max: number): Promise<Co
       if (unfinished === 0) break
       continue
     }
+    const rounds = isNew ? await histories(record.key) : []
+    if (rounds === undefined) continue
     if (isNew) unfinished += 1
-    const known = found.get(record.key) ?? (await begin(log, record))
+    const known = found.get(record.key) ?? (await begin(log, record, rounds))
     const finished = 'last' in known ? undefined : finishedBy(known, record)
     if (finished !== undefined) unfinished -= 1
     found.set(record.key, finished ?? known)

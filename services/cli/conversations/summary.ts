@@ -1,13 +1,12 @@
-// What the list says of one conversation. Its turns and tokens come from the history, which has an index by key; how the last turn ended from the
-// newest activity; its agent from the record that opened it, whose offset is the turn's number.
+// What the list says of one conversation. Its turns and tokens come from the history; how the last turn ended from the newest activity; its agent from the record that opened it, whose offset is the turn's number.
 
 import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
-import type { Cap, FailureClass, HistoryEntry, TurnFinished, TurnOutcome } from '../../../shared/messages.ts'
-import { historyPrefix } from '../../../shared/topology.ts'
+import type { Cap, FailureClass, TurnFinished, TurnOutcome } from '../../../shared/messages.ts'
 import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
+import type { RoundUsage } from './histories.ts'
 
 /** `weir conversations --json` prints one of these on each line. Times are append times, in milliseconds since 1970-01-01 UTC. */
 export type ConversationSummary = {
@@ -30,31 +29,34 @@ export type Unfinished = Omit<ConversationSummary, 'last'> & {
   at: Milliseconds
 }
 
-/** `newest`: its newest record of activity. */
-export async function begin(log: OpenLog, newest: StoredRecord): Promise<Unfinished> {
+/** `newest`: its newest record of activity. `rounds`: all of its history, each once. */
+export async function begin(log: OpenLog, newest: StoredRecord, rounds: Iterable<RoundUsage>): Promise<Unfinished> {
   const { key: conversation, time: at } = newest
-  const partition = partitionOf(conversation, log.partitions)
   const found: Unfinished = { conversation, agent: null, turns: 0, inputTokens: 0, outputTokens: 0, lastTurn: undefined, at }
-  for (const { value } of await log.bus.list({ topic: `${log.topicPrefix}history`, partition, prefix: historyPrefix(conversation) })) {
-    const entry = messageOf(value)
-    if (entry?.type === 'history-entry') add(found, entry)
-  }
-  found.agent = found.lastTurn === undefined ? null : await agentOf(log, partition, found.lastTurn)
+  for (const round of rounds) add(found, round)
+  found.agent = found.lastTurn === undefined ? null : await agentOf(log, partitionOf(conversation, log.partitions), found.lastTurn)
   return found
 }
 
-function add(found: Unfinished, { turn, round, response }: HistoryEntry): void {
+function add(found: Unfinished, { turn, round, usage }: RoundUsage): void {
   if (round === 0) found.turns += 1
   found.lastTurn = Math.max(found.lastTurn ?? 0, turn)
-  if (response === null) return
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = response.usage
+  if (usage === undefined) return
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
   found.inputTokens += inputTokens + cacheReadTokens + cacheWriteTokens
   found.outputTokens += outputTokens
 }
 
 /** A turn is opened by its message, or by the record that takes the next one from the queue. */
 async function agentOf({ bus, topicPrefix }: OpenLog, partition: number, turn: number): Promise<string | null> {
-  const [record] = await bus.read({ topic: `${topicPrefix}conversation-events`, partition, from: turn, to: turn + 1, limit: 1 })
+  const [record] = await bus.read({
+    topic: `${topicPrefix}conversation-events`,
+    partition,
+    from: turn,
+    to: turn + 1,
+    limit: 1,
+    bytesMax: 1,
+  })
   const opening = messageOf(record?.value ?? null)
   if (opening?.type === 'user-message') return opening.agent
   return opening?.type === 'carried' ? (opening.state?.queue[0]?.agent ?? null) : null

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The request as it came; only what scripts look at is typed. */
 export type ModelCall = {
+  model?: string
   system?: string | { text: string }[]
   messages: { role: string; content: unknown }[]
   tools?: { name: string }[]
@@ -37,17 +38,26 @@ export type Reply =
 type Streamed = Extract<Reply, { kind: 'message' | 'cut' | 'stall' }>
 
 export type AnthropicServer = {
+  /** GET answers it with how many requests there were, as JSON: `{"requests": 3}`. */
   url: string
-  /** All requests so far, oldest first. */
+  /** All requests so far, oldest first; whoever needs them no more may take them out. */
   requests: ModelCall[]
   /** How many of them are being answered right now. */
   open(): number
   close(): Promise<void>
 }
 
-/** `respond` decides each answer from the request and its number (from 1); `delayMs` is how long the model "thinks" before its first byte. */
-export async function startAnthropicServer(respond: (call: ModelCall, number: number) => Reply, delayMs = 0): Promise<AnthropicServer> {
+/**
+ * `respond` decides each answer from the request and its number (from 1); `delayMs` is how long the model "thinks" before its first byte. `at`: where it
+ * listens; default: on any port of this machine, for this machine.
+ */
+export async function startAnthropicServer(
+  respond: (call: ModelCall, number: number) => Reply,
+  delayMs = 0,
+  at: { host: string; port: number } = { host: '127.0.0.1', port: 0 },
+): Promise<AnthropicServer> {
   const requests: ModelCall[] = []
+  let count = 0
   const open = new Set<ServerResponse>()
   const server = createServer((request, response) => {
     open.add(response)
@@ -56,9 +66,15 @@ export async function startAnthropicServer(respond: (call: ModelCall, number: nu
   })
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ requests: count }))
+      return
+    }
     const call = JSON.parse(await bodyOf(request)) as ModelCall
     requests.push(call)
-    const reply = respond(call, requests.length)
+    count += 1
+    const reply = respond(call, count)
     await sleep(delayMs)
     switch (reply.kind) {
       case 'hangup':
@@ -94,7 +110,10 @@ export async function startAnthropicServer(respond: (call: ModelCall, number: nu
     } else response.end()
   }
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(at.port, at.host, resolve)
+  })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,

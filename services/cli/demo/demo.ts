@@ -16,21 +16,16 @@ import { demoAgent, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import { runPlainLoop } from './plain-loop.ts'
+import { playTurn } from './play-turn.ts'
 import type { BadModel } from './reflex-model.ts'
-import { reflexModel } from './reflex-model.ts'
+import { reflexModel, thinkingMs } from './reflex-model.ts'
 import type { Screen } from './screen.ts'
-import { createScreen } from './screen.ts'
-
-/** How long the scripted model thinks before each answer: long enough to watch, short enough for 25 rounds. */
-const thinkingMs = 60
-
-/** The cap that ended the real incident. */
-const iterationsMax = 25
+import { createScreen, incident, plainLoop } from './screen.ts'
 
 /** Plays both halves and prints the comparison to `out`. Everything it starts and writes is gone afterwards. */
 export async function runDemo(bad: BadModel, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
   const screen = createScreen(out)
-  screen.title('Incident I1: a model calls exec with {} and never gives it a command.')
+  screen.title(incident)
   const plain = await playPlain(bad, screen)
   const weir = await playWeir(bad, settings, screen)
   screen.comparison(plain, weir)
@@ -38,10 +33,10 @@ export async function runDemo(bad: BadModel, settings: Settings, out: NodeJS.Wri
 }
 
 async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { requests: number }> {
-  screen.half('Without Weir', 'a plain loop: ask the model, run what it calls, ask again')
+  screen.half('Without Weir', plainLoop)
   const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
   try {
-    const end = await runPlainLoop(demoAgent(server.url), question, iterationsMax, screen.round)
+    const end = await runPlainLoop(demoAgent(server.url), question, screen.round)
     screen.end(end.end)
     return { ...end, requests: server.requests.length }
   } finally {
@@ -103,19 +98,7 @@ async function throughWeir(agent: Agent, folder: string, settings: Settings, scr
   const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix, partitions, log })
   const edge = openEdge({ bus, topicPrefix, partitions })
   try {
-    let toolStarts = 0
-    const message = { agent, conversation: 'demo', messageId: 'demo-1', text: question }
-    const turn = edge.ask(message)
-    for (;;) {
-      const { value: activity, done } = await Promise.race([turn.next(), running.failed])
-      if (done) throw new Error('the turn ended without a word')
-      screen.activity(activity)
-      if (activity.type === 'tool-started') toolStarts++
-      if (activity.type === 'turn-finished') {
-        const { totals, outcome, reason } = activity
-        return { rounds: totals.rounds, toolStarts, tokens: totals.inputTokens + totals.outputTokens, end: `${outcome}: ${reason}` }
-      }
-    }
+    return await playTurn({ edge, agent, conversation: 'demo', failed: running.failed, screen })
   } finally {
     edge.close()
     await running.close()

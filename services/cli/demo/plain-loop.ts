@@ -6,13 +6,11 @@ import type { Agent } from '../../../shared/agents.ts'
 
 export type LoopEnd = { rounds: number; toolStarts: number; tokens: number; end: string }
 
+/** The cap that ended the real incident. */
+export const iterationsMax = 25
+
 /** Runs one turn with nothing between model and tool. `show` gets a line a round. */
-export async function runPlainLoop(
-  agent: Agent,
-  question: string,
-  iterationsMax: number,
-  show: (round: number, line: string) => void,
-): Promise<LoopEnd> {
+export async function runPlainLoop(agent: Agent, question: string, show: (round: number, line: string) => void): Promise<LoopEnd> {
   const client = new Anthropic({ apiKey: agent.model.apiKey, baseURL: agent.model.baseUrl, maxRetries: 0 })
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }]
   let toolStarts = 0

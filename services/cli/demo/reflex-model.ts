@@ -6,6 +6,9 @@ import type { Block, ModelCall, Reply } from './anthropic-server.ts'
 export const badModels = ['reflex', 'stubborn'] as const
 export type BadModel = (typeof badModels)[number]
 
+/** How long it thinks before each answer: long enough to watch, short enough for 25 rounds. */
+export const thinkingMs = 60
+
 const explanation =
   'I tried to run a shell command for you but never had one to run: I kept calling exec without the "command" argument. Which command should I run?'
 

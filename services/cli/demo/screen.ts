@@ -10,6 +10,9 @@ import type { BadModel } from './reflex-model.ts'
 
 type Half = LoopEnd & { requests: number }
 
+export const incident = 'Incident I1: a model calls exec with {} and never gives it a command.'
+export const plainLoop = 'a plain loop: ask the model, run what it calls, ask again'
+
 export type Screen = ReturnType<typeof createScreen>
 
 export function createScreen(out: NodeJS.WriteStream) {
@@ -71,10 +74,38 @@ export function createScreen(out: NodeJS.WriteStream) {
     next(bad: BadModel): void {
       line()
       line('Next:')
-      if (bad === 'reflex') line('  make demo BAD=stubborn   a model that ignores even the intervention')
-      else line('  make demo                a model that heeds the intervention')
-      line('  make test                all tests, processes killed and all')
-      line('  ARCHITECTURE.md          one call followed through the files')
+      for (const step of isCheckout ? stepsInCheckout(bad) : stepsInPackage(bad)) line(`  ${step}`)
+    },
+
+    nextOverStages(bad: BadModel, conversation: string): void {
+      line()
+      line('Next:')
+      if (bad === 'reflex') line('  docker compose run --rm demo --bad stubborn')
+      else line('  docker compose run --rm demo')
+      line('  docker compose up --wait --scale validator=3')
+      line(`  docker compose exec validator weir inspect ${conversation}`)
     },
   }
+}
+
+/** The package has JavaScript. */
+const isCheckout = import.meta.filename.endsWith('.ts')
+
+function stepsInCheckout(bad: BadModel): string[] {
+  return [
+    bad === 'reflex'
+      ? 'make demo BAD=stubborn   a model that ignores even the intervention'
+      : 'make demo                a model that heeds the intervention',
+    'make test                all tests, processes killed and all',
+    'ARCHITECTURE.md          one call followed through the files',
+  ]
+}
+
+function stepsInPackage(bad: BadModel): string[] {
+  return [
+    bad === 'reflex'
+      ? 'weir demo --bad stubborn   a model that ignores even the intervention'
+      : 'weir demo                  a model that heeds the intervention',
+    'weir init my-agent         an agent file and tools to start from',
+  ]
 }

@@ -38,6 +38,9 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
   if (settings === undefined) {
     yield skipped('data folder', 'not looked at until the settings are right')
     yield clockCheck(Date.now(), undefined)
+  } else if (settings.bus === 'kafka') {
+    yield clockCheck(Date.now(), undefined)
+    yield* (await import('./kafka.ts')).kafkaChecks(settings)
   } else {
     yield folderCheck(settings)
     yield lockCheck(settings)

@@ -1,18 +1,20 @@
 // What the log holds of one conversation: all records under its key, of all topics of its partition. Read through the bus's port, beside a running
-// Weir or from a closed file. Only the history has an index by key, so elsewhere time bounds the work.
-// I1. Nothing of a conversation is older than its first record in its inbox or in the history, because everything follows from those.
+// Weir or from a closed file. Only the history may have an index by key, so elsewhere time bounds the work.
+// I1. Nothing of a conversation is older than its first record in its inbox or in the history, because everything follows from those; but for what the
+//     clocks of brokers differ.
 // I2. Each round ends in the inbox. When the conversation has nothing under way by its last record there, what that record itself led to is written
 //     within `afterMs`. Else the rest of the log is read.
 // I3. Memory: one batch, and the records of this conversation.
 
 import { partitionOf } from '../../../shared/bus/partition.ts'
-import type { Offset, StoredRecord } from '../../../shared/bus/port.ts'
+import type { StoredRecord } from '../../../shared/bus/port.ts'
+import { leadersApartMs } from '../../../shared/bus/range.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
 import type { TopicName } from '../../../shared/topology.ts'
 import { historyPrefix, topics } from '../../../shared/topology.ts'
 import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
-import { endsOf } from '../open-log.ts'
+import { scan } from '../scan.ts'
 import type { Logged } from './logged.ts'
 
 const inbox: TopicName = 'conversation-events'
@@ -29,16 +31,27 @@ export async function recordsOf(conversation: string, log: OpenLog): Promise<Log
   if (records.length === 0) return []
 
   const window = {
-    from: Math.min(...records.map(({ time }) => time)),
+    from: Math.min(...records.map(({ time }) => time)) - leadersApartMs,
     to: isIdle(events) ? (events.at(-1)?.time ?? 0) + afterMs : whole.to,
   }
   for (const topic of elsewhere) records.push(...(await collect({ log, topic, partition, conversation, window })))
   return records
 }
 
-async function historyOf(conversation: string, { bus, topicPrefix }: OpenLog, partition: number): Promise<Logged[]> {
-  const entries = await bus.list({ topic: `${topicPrefix}history`, partition, prefix: historyPrefix(conversation) })
-  return entries.map((record) => logged('history', record))
+async function historyOf(conversation: string, log: OpenLog, partition: number): Promise<Logged[]> {
+  const prefix = historyPrefix(conversation)
+  if (log.hasIndex) {
+    const entries = await log.bus.list({ topic: `${log.topicPrefix}history`, partition, prefix })
+    return entries.map((record) => logged('history', record))
+  }
+  const newest = new Map<string, Logged>()
+  for await (const records of scan(log, { topic: 'history', partition }))
+    for (const record of records) {
+      if (!record.key.startsWith(prefix)) continue
+      if (record.value === null) newest.delete(record.key)
+      else newest.set(record.key, logged('history', record))
+    }
+  return [...newest.values()]
 }
 
 /** Its last record counts (C2 of the conversation) and opens no further turn. */
@@ -56,45 +69,12 @@ type Collect = {
 }
 
 async function collect({ log, topic, partition, conversation, window }: Collect): Promise<Logged[]> {
-  const ends = (await endsOf(log, topic)).find((other) => other.partition === partition)
-  if (ends === undefined) return []
-  const range = { topic: log.topicPrefix + topic, ...ends }
-  const from = await firstAt(log, range, window.from)
   const found: Logged[] = []
-  for await (const records of batches(log, { ...range, from })) {
+  for await (const records of scan(log, { topic, partition, since: window.from })) {
     for (const record of records) if (record.key === conversation) found.push(logged(topic, record))
     if ((records.at(-1)?.time ?? 0) > window.to) break
   }
   return found
-}
-
-type Range = { topic: string; partition: number; begin: Offset; end: Offset }
-
-/** The offset from which on records are not older than `time`. */
-async function firstAt({ bus }: OpenLog, { topic, partition, begin, end }: Range, time: Milliseconds): Promise<Offset> {
-  let low = begin
-  let high = end
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    const [record] = await bus.read({ topic, partition, from: middle, to: high, limit: 1 })
-    if (record === undefined || record.time >= time) high = middle
-    else low = record.offset + 1
-  }
-  return low
-}
-
-/** To the end that the log had. `follow`, because its batches are bounded by bytes, and those of `read` are not. */
-async function* batches({ bus }: OpenLog, { topic, partition, from, end }: Range & { from: Offset }): AsyncGenerator<StoredRecord[]> {
-  if (from >= end) return
-  const stop = new AbortController()
-  try {
-    for await (const records of bus.follow({ topic, partition, from, signal: stop.signal })) {
-      yield records
-      if ((records.at(-1)?.offset ?? end) >= end - 1) return
-    }
-  } finally {
-    stop.abort()
-  }
 }
 
 function logged(topic: TopicName, { offset, time, id, value }: StoredRecord): Logged {

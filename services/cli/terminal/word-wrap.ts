@@ -27,7 +27,7 @@ export function wrapped(text: string, columns: number, indent = ''): string[] {
 
 /**
  * A line that grows: the lines that are full, and what is left of it. A word that does not fit into a line is broken. Nothing but the blanks at a
- * break is left out, so the indentation of code stays. `columns`: more than `indent` takes.
+ * break is left out, so the indentation of code stays. Each line takes at least a character of the text, however narrow it is.
  */
 export function flow(rest: string, more: string, columns: number, indent = ''): { lines: string[]; rest: string } {
   const lines: string[] = []
@@ -35,18 +35,25 @@ export function flow(rest: string, more: string, columns: number, indent = ''): 
   for (;;) {
     const fits = lengthWithin(left, columns)
     if (fits === left.length) return { lines, rest: left }
-    const end = breakAt(left, fits)
+    const end = breakAt(left, fits, left.startsWith(indent) ? indent.length : 0)
     lines.push(left.slice(0, end).trimEnd())
-    left = indent + left.slice(end).trimStart()
+    const behind = left.slice(end).trimStart()
+    if (behind === '') return { lines, rest: indent }
+    left = indent + behind
   }
 }
 
-/** Where to break a text of which `fits` characters fit: after the last blank between two words, or in the middle of a long one. */
-function breakAt(text: string, fits: number): number {
-  const first = text.search(/\S/)
-  if (first < 0 || first >= fits) return Math.max(fits, 1)
+/**
+ * Where to break a text of which `fits` characters fit: after the last blank between two words, or in the middle of a long one; never in the indent,
+ * which comes back on the next line, so that nothing would get shorter.
+ */
+function breakAt(text: string, fits: number, indent: number): number {
+  const [next = ''] = text.slice(indent)
+  const middle = Math.max(fits, indent + next.length)
+  const first = text.slice(indent).search(/\S/) + indent
+  if (first < indent || first >= fits) return middle
   const blank = text.lastIndexOf(' ', fits)
-  return blank > first ? blank + 1 : Math.max(fits, 1)
+  return blank > first ? blank + 1 : middle
 }
 
 /** How many code units of a text fit into `columns`; never half a character. */

@@ -8,7 +8,8 @@ import type { StatementSync } from 'node:sqlite'
 
 import type { Clock, Milliseconds } from '../../clock.ts'
 import { WeirError } from '../../errors.ts'
-import type { Appended, Commit, Offset, PartitionEnds, RecordToAppend, StoredRecord, TopicSpec } from '../port.ts'
+import type { Appended, Commit, Offset, PartitionEnds, RecordToAppend, StoredRecord, TableKey, TopicSpec } from '../port.ts'
+import { prefixEnd } from '../prefix-end.ts'
 import { asBusError } from './failure.ts'
 import type { Synchronous } from './schema.ts'
 import { openForReading, openForWriting, partitionsMax, partitionTable, recordsView, topicNameFits, topicSchema } from './schema.ts'
@@ -45,6 +46,8 @@ export type Log = {
   newest(name: PartitionName & { key: string }): StoredRecord | undefined
   /** The newest records of all keys that begin with `prefix`, without tombstones, in the order of the keys' UTF-8 bytes. */
   newestWithPrefix(name: PartitionName & { prefix: string }): StoredRecord[]
+  /** Keys after `after` without tombstones, in the order of their UTF-8 bytes. */
+  keys(name: PartitionName & { after?: string | undefined; limit: number }): TableKey[]
   committed(name: PartitionName & { group: string }): Commit | undefined
   commitsOf(name: PartitionName): StoredCommit[]
   /** Deletes old records of one stretch of a partition (trim.ts). Answers where to go on, or undefined when this partition is done. */
@@ -66,7 +69,7 @@ const topicTailBytesMax = 4 * 1024 * 1024
 
 type Partition = PartitionName & { begin: Offset; end: Offset; statements: Statements | undefined; tail: Tail }
 
-type Statements = { insert: StatementSync; read: StatementSync; newest: StatementSync; prefix: StatementSync }
+type Statements = { insert: StatementSync; read: StatementSync; newest: StatementSync; prefix: StatementSync; keys: StatementSync }
 
 type Row = [offset: number, time: number, key: string, value: Uint8Array | null, id: string | null]
 
@@ -197,6 +200,12 @@ export function openLog(options: LogOptions): Log {
         `WITH newest AS MATERIALIZED (SELECT max(offset) AS last FROM ${table} WHERE key >= ? AND key < ? GROUP BY key)
         SELECT ${columns} FROM newest CROSS JOIN ${table} ON offset = last WHERE value IS NOT NULL ORDER BY key`,
       ),
+      // typeof() looks at a value's header only: with IS NOT NULL a large value would be read from its pages.
+      keys: db.prepare(
+        `SELECT key, offset, time FROM ${table} AS record WHERE key >= ?
+          AND offset = (SELECT max(newer.offset) FROM ${table} AS newer WHERE newer.key = record.key) AND typeof(value) <> 'null'
+        ORDER BY key LIMIT ?`,
+      ),
     }
     // Rows as arrays are a tenth faster than objects, which would be made over anyway.
     for (const statement of [statements.read, statements.newest, statements.prefix]) statement.setReturnArrays(true)
@@ -225,7 +234,7 @@ export function openLog(options: LogOptions): Log {
         else missing.push(checkedNewTopic(spec, [...catalogue.keys(), ...missing.map(({ name }) => name)]))
       }
       const changed = specs.filter(({ name, retentionMs }) => catalogue.has(name) && catalogue.get(name)?.spec.retentionMs !== retentionMs)
-      if (missing.length === 0 && changed.length === 0) return
+      if (missing.length === 0 && (changed.length === 0 || readOnly)) return // how long records stay is nothing to a reader
       if (readOnly)
         throw new WeirError('bus.unwritable', `${file} is open read-only: topics ${missing.map(({ name }) => name)} cannot be created`)
       transaction(() => {
@@ -296,8 +305,15 @@ export function openLog(options: LogOptions): Log {
 
     newestWithPrefix({ prefix, ...name }) {
       const partition = tableOf(name)
-      const rows = guarded(() => statementsOf(partition).prefix.all(prefix, after(prefix))) as unknown as Row[]
+      const rows = guarded(() => statementsOf(partition).prefix.all(prefix, prefixEnd(prefix))) as unknown as Row[]
       return rows.map((row) => stored(partition, row))
+    },
+
+    keys({ after, limit, ...name }) {
+      const partition = tableOf(name)
+      const first = after === undefined ? '' : `${after}\0` // the least text above it
+      const rows = guarded(() => statementsOf(partition).keys.all(first, limit))
+      return rows.map(({ key, offset, time }) => ({ key: String(key), offset: Number(offset), time: Number(time) }))
     },
 
     committed({ group, topic, partition }) {
@@ -370,14 +386,4 @@ function endsOf({ partition, begin, end }: Partition): PartitionEnds {
 
 function stored({ topic, partition }: PartitionName, [offset, time, key, value, id]: Row): StoredRecord {
   return { topic, partition, key, value, id: id ?? undefined, offset, time }
-}
-
-/** The least SQL value above all texts that begin with `prefix`: the prefix with its last code point made one higher, or any blob (SQLite sorts blobs after all texts). */
-function after(prefix: string): string | Uint8Array {
-  const points = Array.from(prefix, (character) => character.codePointAt(0) as number)
-  for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    if (last === 0x10ffff) continue
-    return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
-  }
-  return new Uint8Array(0)
 }

@@ -10,7 +10,7 @@ import type { Log, PartitionName } from './log.ts'
 export const batchRecordsMax = 512
 export const batchBytesMax = 4 * 1024 * 1024
 
-export type Reading = Pick<Bus, 'ends' | 'read' | 'follow' | 'list' | 'get'>
+export type Reading = Pick<Bus, 'ends' | 'read' | 'follow' | 'list' | 'keys' | 'get'>
 
 /** `assertOpen` throws `bus.closed` once the bus is closed; who closes it wakes all waiters afterwards, so that they see it. */
 export function createReading({
@@ -53,6 +53,11 @@ export function createReading({
     async list(table) {
       assertOpen()
       return log.newestWithPrefix(table)
+    },
+
+    async keys(table) {
+      assertOpen()
+      return log.keys(table)
     },
 
     async get({ waitMs, ...table }) {

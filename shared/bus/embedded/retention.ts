@@ -1,4 +1,5 @@
-// When retention looks, and what it must leave alone; trim.ts does the deleting. Once a minute after the start, then every hour, a stretch at a time.
+// When retention looks, and what it must leave alone; trim.ts does the deleting. Once a minute after the start, then every hour, a stretch at a time;
+// and a process that ends before its first look does its share as it ends, or a file that is only used for moments would grow for ever.
 // Records of a log go when they are older than its retentionMs, but never one that a group may still have to fold: a group that reads in this process,
 // or one whose last commit is not older than retentionMs, counted from the newest record in the file (so a long stop of everything loses nothing).
 // A table loses what newer records under the same key replaced, and tombstones, once they are older than its retentionMs or a day.
@@ -10,6 +11,8 @@ import type { Subscriptions } from './subscriptions.ts'
 
 const firstAfterMs = 60_000
 const everyMs = 3_600_000
+/** How long a process that ends may look: its user waits. */
+const atEndMs = 100
 /** A reader of a table that is behind by more than this may miss that a key was deleted; Kafka's delete.retention.ms has the same value. */
 const tableReplacedKeptMs = 24 * 3_600_000
 
@@ -25,21 +28,26 @@ export type RetentionOptions = {
 /** Begins to look after retention. `stop`: resolves when it no longer touches the log. */
 export function startRetention({ log, clock, subscriptions, keepFrom, failed }: RetentionOptions): { stop(): Promise<void> } {
   let stopped = false
+  let hasLooked = false
   let running: Promise<void> = Promise.resolve()
   let cancelNext = clock.after(firstAfterMs, look)
 
   function look(): void {
     cancelNext = clock.after(everyMs, look)
-    running = running.then(trimAll).catch(failed)
+    hasLooked = true
+    running = running.then(() => trimAll(() => stopped)).catch(failed)
   }
 
-  async function trimAll(): Promise<void> {
-    for (const topic of log.topics()) {
+  /** Logs first: they grow with every record, tables with every key. */
+  async function trimAll(isOver: () => boolean): Promise<void> {
+    for (const topic of log.topics().toSorted((a, b) => a.kind.localeCompare(b.kind))) {
       const maxAgeMs = topic.retentionMs ?? (topic.kind === 'table' ? tableReplacedKeptMs : undefined)
       if (maxAgeMs === undefined) continue
       for (const { partition, begin } of log.ends(topic.name)) {
+        const [oldest] = log.read({ topic: topic.name, partition, from: begin, limit: 1 })
+        if (oldest === undefined || oldest.time >= oldestKept(maxAgeMs)) continue // nothing of it is old
         let from: Offset | undefined = topic.kind === 'log' ? begin : 0
-        while (from !== undefined && !stopped) {
+        while (from !== undefined && !isOver()) {
           from = trimOnce(topic, { partition, from, maxAgeMs })
           await new Promise((resolve) => setImmediate(resolve))
         }
@@ -52,8 +60,11 @@ export function startRetention({ log, clock, subscriptions, keepFrom, failed }: 
     { partition, from, maxAgeMs }: { partition: number; from: Offset; maxAgeMs: Milliseconds },
   ): Offset | undefined {
     const place = { topic: name, partition }
-    const now = Math.max(log.timeNewest, clock.now())
-    return log.trim({ ...place, from, keepFrom: neededFrom(place, maxAgeMs), olderThan: now - maxAgeMs })
+    return log.trim({ ...place, from, keepFrom: neededFrom(place, maxAgeMs), olderThan: oldestKept(maxAgeMs) })
+  }
+
+  function oldestKept(maxAgeMs: Milliseconds): Milliseconds {
+    return Math.max(log.timeNewest, clock.now()) - maxAgeMs
   }
 
   function neededFrom(place: PartitionName, maxAgeMs: Milliseconds): Offset {
@@ -67,6 +78,9 @@ export function startRetention({ log, clock, subscriptions, keepFrom, failed }: 
       stopped = true
       cancelNext()
       await running
+      if (hasLooked) return
+      const until = clock.monotonic() + atEndMs
+      await trimAll(() => clock.monotonic() >= until).catch(failed)
     },
   }
 }

@@ -182,7 +182,13 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
         lanes.set(laneName(lane), others.add(lane))
         consider(lane)
       }
-      return { failed: failure, close: owner.close }
+      return {
+        get joined() {
+          return owner.isReading
+        },
+        failed: failure,
+        close: owner.close,
+      }
     },
 
     pump,

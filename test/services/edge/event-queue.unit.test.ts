@@ -60,15 +60,22 @@ describe('the events that a reader has not taken', () => {
   })
 
   it('are bounded: too much text becomes a reset, and the rest of that attempt is left out', async () => {
-    const queue = createEventQueue(10)
+    const queue = createEventQueue({ charactersMax: 10, eventsMax: 100 })
     queue.add([roundStarted(), text('12345'), text('67890'), text('!'), text('more')])
     queue.add([reset, text('again'), text('next', 2), turnFinished()])
     queue.end()
     expect(await rest(queue)).toEqual([roundStarted(), reset, reset, text('again'), text('next', 2), turnFinished()])
   })
 
+  it('are bounded in their number: the oldest go, never the end, and what goes does not count any more', async () => {
+    const queue = createEventQueue({ charactersMax: 10, eventsMax: 3 })
+    queue.add([text('12345'), roundStarted(), text('1234', 2), reset, text('12345', 3), turnFinished()])
+    queue.end()
+    expect(await rest(queue)).toEqual([reset, text('12345', 3), turnFinished()])
+  })
+
   it('are bounded by what waits, not by what came', async () => {
-    const queue = createEventQueue(10)
+    const queue = createEventQueue({ charactersMax: 10, eventsMax: 100 })
     for (const piece of ['12345678', '12345678', '12345678']) {
       queue.add([text(piece)])
       expect((await queue.next()).value).toEqual(text(piece))

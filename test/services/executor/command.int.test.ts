@@ -290,7 +290,8 @@ describe('a program that cannot be started', () => {
       status: 'error',
       text: `The tool could not be started: its program was not found (ENOENT). ${advice}`,
       reason: 'could not be started: ENOENT',
-      fault: 'cannot start /nowhere/program: there is no such program; install it where PATH finds it, or correct argv in the agent file',
+      fault:
+        'cannot start /nowhere/program: there is no such program; install it where PATH finds it, or correct its command in the agent file',
     })
     started.stop(0, 'it changes nothing')
   })

@@ -98,12 +98,23 @@ describe('a request', () => {
 })
 
 describe('an HTTP error', () => {
-  it.each([400, 401, 403, 404, 413, 422])('%i is a refusal that another try would meet again', async (status) => {
-    const { ending } = await ask(await serve(refusing(status, {}, 'prompt is too long')))
+  it.each([400, 401, 403, 404, 422])('%i is a refusal that another try would meet again', async (status) => {
+    const { ending } = await ask(await serve(refusing(status, {}, 'max_tokens: too many')))
     expect(ending).toEqual({
       ...{ kind: 'failed', code: 'provider.refused', class: 'refused', retryable: false, retryAfterMs: null },
-      reason: `the provider answered ${status}: prompt is too long`,
+      reason: `the provider answered ${status}: max_tokens: too many`,
     })
+  })
+
+  it('that says that the context is full says so as a class of its own', async () => {
+    const { ending } = await ask(await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')))
+    expect(ending).toMatchObject({
+      ...{ kind: 'failed', code: 'provider.refused', class: 'context_full', retryable: false },
+      reason: expect.stringMatching(
+        /^the model's context is full; .*\(the provider answered 400: prompt is too long: 9 tokens > 8 maximum\)$/,
+      ),
+    })
+    expect((await ask(await serve(refusing(413)))).ending).toMatchObject({ class: 'context_full', retryable: false })
   })
 
   it.each([408, 409, 429, 500, 502, 529])('%i is worth another try', async (status) => {

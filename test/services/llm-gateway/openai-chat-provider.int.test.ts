@@ -61,7 +61,7 @@ describe('a request', () => {
       seen = { url: request.url, headers: request.headers, body: JSON.parse(body) }
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text('hi') + end)
     })
-    const { events, ending } = await readToEnd(connect(agentAt(url)), { tools: [tool('read').declaration] })
+    const { events, ending } = await readToEnd(await connect(agentAt(url)), { tools: [tool('read').declaration] })
     expect(seen).toMatchObject({
       url: '/v1/chat/completions',
       headers: { authorization: `Bearer ${apiKey}` },
@@ -108,12 +108,30 @@ describe('a request', () => {
 })
 
 describe('an HTTP error', () => {
-  it.each([400, 401, 403, 404, 413, 422])('%i is a refusal that another try would meet again', async (status) => {
-    const { ending } = await ask(await serve(refusing(status, {}, 'prompt is too long')))
+  it.each([400, 401, 403, 404, 422])('%i is a refusal that another try would meet again', async (status) => {
+    const { ending } = await ask(await serve(refusing(status, {}, 'max_tokens: too many')))
     expect(ending).toEqual({
       ...{ kind: 'failed', code: 'provider.refused', class: 'refused', retryable: false, retryAfterMs: null },
-      reason: `the provider answered ${status}: prompt is too long`,
+      reason: `the provider answered ${status}: max_tokens: too many`,
     })
+  })
+
+  it('that says that the context is full says so as a class of its own', async () => {
+    const { ending } = await ask(await serve(refusing(400, {}, 'prompt is too long: 9 tokens > 8 maximum')))
+    expect(ending).toMatchObject({
+      ...{ kind: 'failed', code: 'provider.refused', class: 'context_full', retryable: false },
+      reason: expect.stringMatching(
+        /^the model's context is full; .*\(the provider answered 400: prompt is too long: 9 tokens > 8 maximum\)$/,
+      ),
+    })
+    expect((await ask(await serve(refusing(413)))).ending).toMatchObject({ class: 'context_full', retryable: false })
+  })
+
+  it('says that the context is full by its code alone', async () => {
+    const body = JSON.stringify({ error: { type: 'invalid_request_error', message: 'no', code: 'context_length_exceeded' } })
+    const headers = { 'content-type': 'application/json' }
+    const { ending } = await ask(await serve((_, response) => response.writeHead(400, headers).end(body)))
+    expect(ending).toMatchObject({ class: 'context_full', retryable: false })
   })
 
   it.each([408, 409, 429, 500, 502, 529])('%i is worth another try', async (status) => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { anthropic } from '../../../services/llm-gateway/anthropic.ts'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
-import type { Provider, ProviderRequest, Streamed } from '../../../services/llm-gateway/provider.ts'
+import type { Connect, Provider, ProviderRequest, Streamed } from '../../../services/llm-gateway/provider.ts'
 import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
 import type { Agent } from '../../../shared/agents.ts'
 import { defaultPolicy, defaultSettings, policyOf, toolRef } from '../../../shared/agents.ts'
@@ -34,7 +34,7 @@ type World = ReturnType<typeof world>
 
 function world(
   script: Step[] = [says('hi'), finished],
-  options: { agents?: Agent[]; context?: Partial<PerformerContext>; connect?: (agent: Agent) => Provider } = {},
+  options: { agents?: Agent[]; context?: Partial<PerformerContext>; connect?: Connect } = {},
 ) {
   const clock = manualClock(1000)
   const written: { to: Port; message: Message }[] = []
@@ -76,6 +76,7 @@ function world(
     },
     history: async () => [userSays('hello')],
     policy: async () => undefined,
+    historyTable: { keys: async () => [], forget: async () => {} },
     ...options.context,
   }
   const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))
@@ -232,6 +233,13 @@ describe('no attempt', () => {
     expect(none.asked).toEqual([])
   })
 
+  it('is made with a history of more bytes than a request may have: no request gets smaller by itself', async () => {
+    const history = async () => [userSays('x'.repeat(limits.historyBytesMax + 1))]
+    const heavy = await run(world([], { context: { history } }))
+    expect(failureIn(heavy)).toMatchObject({ class: 'context_full', retryable: false })
+    expect(heavy.asked).toEqual([])
+  })
+
   it("is made where the operator's limits cannot be read", async () => {
     const wrong = async (): Promise<Message> => ({ ...modelRequest() })
     const broken = () => Promise.reject(new Error('the table is gone'))
@@ -245,7 +253,9 @@ describe('no attempt', () => {
   it('is made for an agent that this gateway does not have, and none will be', async () => {
     const unknown = await run(world(), task(0, { agent: 'nobody' }))
     expect(unknown.types()).toEqual(['attempt-failed'])
-    expect(failureIn(unknown)).toMatchObject({ class: 'internal', retryable: false, reason: expect.stringContaining("no agent 'nobody'") })
+    expect(failureIn(unknown)).toMatchObject({ class: 'internal', retryable: false, reason: expect.stringContaining("of agent 'nobody'") })
+    expect(unknown.messages('attempt-failed')[0]?.reason).toMatch(/has 'agent' only; start Weir with the agent file of 'nobody'/)
+    expect(unknown.logged.filter((line) => line.includes("a turn cannot go on: the turn is of agent 'nobody'"))).toHaveLength(1)
   })
 
   it('is made once the round has expired; the tick will say so', async () => {
@@ -287,6 +297,18 @@ describe('an attempt fails', () => {
     const cut = await run(world([says('half an ans'), { kind: 'finished', stop: 'cut', finish: '', usage }]))
     expect(failureIn(cut)).toMatchObject({ class: 'transient', retryable: true })
     expect(cut.messages('attempt-finished')).toEqual([])
+  })
+
+  it('when the context ends before the answer does, unless it is a text that the user can read', async () => {
+    const ended: Streamed = { kind: 'finished', stop: 'length', finish: 'model_context_window_exceeded', usage }
+    const called: Streamed = { kind: 'events', events: [part('call_start', '', 'read')] }
+    for (const script of [[ended], [says(' '), ended], [says('I will'), called, ended]])
+      expect(failureIn(await run(world(script)))).toMatchObject({
+        ...{ class: 'context_full', retryable: false },
+        reason: expect.stringContaining('begin a new conversation'),
+      })
+    const text = await run(world([says('The answer is'), ended]))
+    expect(text.messages('attempt-finished')).toMatchObject([{ stop: 'length' }])
   })
 
   it('when the answer takes more bytes than a round may have', async () => {
@@ -348,6 +370,20 @@ describe('a stall', () => {
     slow.acknowledge()
     await settled()
     expect(slow.types()).toEqual(['attempt-started', 'part', 'part', 'attempt-finished'])
+  })
+
+  it("is not that the provider's code takes long to load", async () => {
+    const { promise: loaded, resolve: load } = Promise.withResolvers<Provider>()
+    const loading = await run(world([], { connect: () => loaded }), task(0, { settings }))
+    loading.clock.advance(60_000)
+    await settled()
+    load({
+      async *stream() {
+        yield finished
+      },
+    })
+    await settled()
+    expect(loading.types()).toEqual(['attempt-started', 'attempt-finished'])
   })
 })
 

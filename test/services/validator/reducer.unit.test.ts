@@ -71,8 +71,8 @@ describe('a missing required field', () => {
       text: [
         "Tool call rejected before execution: missing required fields 'command', 'shell'.",
         'You sent: {"cwd":"/"}',
-        'Do not retry with the same arguments. If you do not know what command and shell',
-        'to use, respond in text and ask the user for clarification.',
+        'Do not retry with the same arguments. If you do not know what values',
+        "to use for 'command' and 'shell', respond in text and ask the user for clarification.",
       ].join('\n'),
       requiredFields: ['command', 'cwd', 'shell'],
     })

@@ -296,3 +296,24 @@ it('works from any folder whose programs PATH has', () => {
     mistakesIn({ files: { 'a.yaml': least + tool }, environment: { ...environment, PATH: `/nowhere:${dirname(process.execPath)}` } }),
   ).toEqual([])
 })
+
+it('wants no key, no program and no file but those of declarations of who only sends messages', () => {
+  const text = `
+systemFile: not-here.md
+model: { provider: anthropic, name: some-model, maxOutputTokens: 1000, baseUrl: "\${NOT_SET}" }
+fallback: Sorry.
+tools:
+  - { name: a, description: d, schemaFile: a.schema.json, command: [no-such-program], cwd: not-here, environment: [NOT_SET] }
+  - { name: b, description: d, schema: { type: object }, http: { url: "\${NOT_SET}", headers: { Authorization: "\${NOT_SET}" } } }
+  - { name: c, description: d, schema: { type: object }, module: not-here.ts }
+`
+  const files = { 'a.yaml': text, 'a.schema.json': '{ "type": "object" }' }
+  expect(mistakesIn({ files, environment: {} }).length).toBeGreaterThan(6)
+  const folder = agentFolder(files)
+  const agent = loadAgentFile(join(folder.path, 'a.yaml'), {}, { forMessages: true })
+  folder.remove()
+  expect(agent).toMatchObject({ name: 'a', settings: { fallback: 'Sorry.' }, model: { apiKey: '' } })
+  expect(agent.tools.map(({ declaration, run }) => [declaration.name, declaration.schema, run])).toEqual(
+    ['a', 'b', 'c'].map((name) => [name, expect.stringContaining('object'), { kind: 'command', argv: [''] }]),
+  )
+})

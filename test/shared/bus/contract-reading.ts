@@ -97,6 +97,41 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
     expect(await list(topic, '')).toEqual(['a=3', 'b=2'])
   })
 
+  test('gives the keys of a table a page at a time, in one order, with offset and time of the newest record and without values', async () => {
+    const topic = await world.topic('table', 2)
+    await put(topic, { [entry('b', 1, 0)]: '1', [entry('a', 10, 0)]: '2', [entry('a', 9, 0)]: '3', [entry('é', 1, 0)]: '4', '': '5' })
+    await put(topic, { [entry('z', 1, 0)]: 'elsewhere' }, 1)
+    const [newest] = await world.bus.append([record(topic, '6', { key: entry('b', 1, 0) })])
+
+    const all = await world.bus.keys({ topic, partition: 0, limit: 100 })
+    expect(all.map(({ key }) => key).sort()).toEqual(['', entry('a', 10, 0), entry('a', 9, 0), entry('b', 1, 0), entry('é', 1, 0)].sort())
+    expect(Object.keys(all[0] ?? {}).sort()).toEqual(['key', 'offset', 'time'])
+    expect(all.find(({ key }) => key === entry('b', 1, 0))).toEqual({ key: entry('b', 1, 0), offset: newest?.offset, time: newest?.time })
+    expect(all.map(({ key }) => key.startsWith('["a",')).lastIndexOf(true) - all.findIndex(({ key }) => key.startsWith('["a",'))).toBe(1)
+
+    const paged: string[] = []
+    for (let after: string | undefined; ; ) {
+      const page = await world.bus.keys({ topic, partition: 0, after, limit: 2 })
+      paged.push(...page.map(({ key }) => key))
+      if (page.length < 2) break
+      after = page.at(-1)?.key
+    }
+    expect(paged).toEqual(all.map(({ key }) => key))
+    expect(await world.bus.keys({ topic, partition: 0, after: paged.at(-1), limit: 2 })).toEqual([])
+  })
+
+  test('leaves tombstones out of the keys, also out of their count, and goes on behind a key that is gone', async () => {
+    const topic = await world.topic('table')
+    await put(topic, { a: '1', b: '2', c: '3', d: '4', e: '5' })
+    await put(topic, { b: null, c: null })
+    const keys = async (after: string | undefined, limit: number) =>
+      (await world.bus.keys({ topic, partition: 0, after, limit })).map(({ key }) => key)
+    expect(await keys(undefined, 2)).toEqual(['a', 'd'])
+    expect(await keys('c', 2)).toEqual(['d', 'e'])
+    await put(topic, { b: '6' })
+    expect(await keys('a', 9)).toEqual(['b', 'd', 'e'])
+  })
+
   test('gets the newest value of a key as it was stored', async () => {
     const topic = await world.topic('table')
     await put(topic, { a: '1' })
@@ -134,6 +169,7 @@ export function tableContract(world: World, { keeps }: ContractOptions): void {
   test('has no newest value of a key in a log', async () => {
     const topic = await world.topic('log')
     await expect(world.bus.list({ topic, partition: 0, prefix: '' })).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    await expect(world.bus.keys({ topic, partition: 0, limit: 1 })).rejects.toMatchObject({ code: 'bus.topic-differs' })
     await expect(world.bus.get({ topic, partition: 0, key: 'a', waitMs: 0 })).rejects.toMatchObject({ code: 'bus.topic-differs' })
   })
 

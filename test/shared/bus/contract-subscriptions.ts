@@ -45,6 +45,15 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     await recording.subscription.close()
   })
 
+  test('says that it has joined once it has a reader for each of its partitions, until it is closed', async () => {
+    const topic = await world.topic('log', 2)
+    const recording = await subscribeRecording(world.bus, { group: newName('group'), topic })
+    await until('it has joined', () => recording.subscription.joined)
+    expect(recording.partitions.size).toBe(2)
+    await recording.subscription.close()
+    expect(recording.subscription.joined).toBe(false)
+  })
+
   test('hands over what is there and what comes, each partition in order and without gaps', async () => {
     const topic = await world.topic('log', 2)
     await world.say(topic, numbers(1200, 'zero '), 0)
@@ -166,6 +175,7 @@ export function subscriptionContract(world: World, { keeps }: ContractOptions): 
     })
     await world.say(inbox, ['a'])
     await allAcknowledged(recording, 1)
+    await Promise.all(readable) // what is read of a broker is read a moment later
     await world.say(inbox, ['b'])
     await allAcknowledged(recording, 2)
     await recording.subscription.close()

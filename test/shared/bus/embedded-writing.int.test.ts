@@ -376,6 +376,18 @@ describe('retention', () => {
     expect(await put('c', '4')).toMatchObject([{ offset: 4 }])
   })
 
+  test('looks as it ends where it has not looked before, so that a file which is only used for moments stays small too', async () => {
+    const name = await topic({ retentionMs: hourMs, partitions: 2 })
+    await say(name, ['a', 'b'], 0)
+    await say(name, ['c'], 1)
+    await bus.close()
+    clock.advance(2 * hourMs)
+    await open()
+    expect(await begins(name)).toEqual([0, 0])
+    await reopen()
+    expect(await begins(name)).toEqual([2, 1])
+  })
+
   test('takes a new limit of a topic that exists', async () => {
     const name = await topic()
     await say(name, ['a'])

@@ -262,7 +262,7 @@ describe('a restart', () => {
       ...bus,
       async subscribe({ assign }) {
         await assign(assignment)
-        return { failed: new Promise(() => {}), close: async () => {} }
+        return { joined: true, failed: new Promise(() => {}), close: async () => {} }
       },
     }
     await expect(runStage({ stage: toy }, { bus: foreign, topicPrefix: '', log: pino({ level: 'silent' }) })).rejects.toMatchObject({

@@ -8,7 +8,7 @@ import { systemClock } from '../../../../shared/clock.ts'
 import type { Message, TurnFinished } from '../../../../shared/messages.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import type { TopicName } from '../../../../shared/topology.ts'
-import { topicSpecs } from '../../../../shared/topology.ts'
+import { historyKey, topicSpecs } from '../../../../shared/topology.ts'
 import { userMessage } from '../../../support/messages.ts'
 
 const partitions = 3
@@ -21,7 +21,9 @@ beforeEach(async () => {
 })
 afterEach(() => bus.close())
 
-const log = () => ({ bus, topicPrefix: 'weir.', partitions })
+const progress = { expect() {}, read() {}, end() {} }
+let hasIndex = true
+const log = () => ({ bus, topicPrefix: 'weir.', partitions, hasIndex, progress })
 
 /** Each a millisecond later than what was written before. */
 async function write(topic: TopicName, message: Message & { conversation: string }): Promise<number> {
@@ -53,7 +55,14 @@ async function finish(conversation: string, turn: number, fields: Partial<TurnFi
 
 const answered = { outcome: 'answered', class: null, cap: null, reason: 'the model answered' }
 
-describe('the newest conversations', () => {
+describe.each([
+  ['by an index of the history', true],
+  ['by reading the history through', false],
+])('the newest conversations, %s,', (_, isIndexed) => {
+  beforeEach(() => {
+    hasIndex = isIndexed
+  })
+
   it('come in the order of their last activity, over all partitions, with turns and tokens of the whole conversation', async () => {
     for (const conversation of ['a', 'b', 'c', 'd', 'a']) {
       const turn = await begin(conversation)
@@ -72,6 +81,24 @@ describe('the newest conversations', () => {
       last: { ...answered, at: now },
     })
     expect(await newestIds(log(), 2)).toEqual(['a', 'd'])
+  })
+
+  it('count a round once, however often it was written, and none that was taken away', async () => {
+    for (const conversation of ['written twice', 'forgotten']) {
+      const turn = await begin(conversation)
+      await entry(conversation, turn, 1)
+      await entry(conversation, turn, 1)
+      await finish(conversation, turn)
+    }
+    for (const round of [0, 1]) {
+      const key = historyKey({ conversation: 'forgotten', turn: 0, round })
+      await bus.append([{ topic: 'weir.history', partition: partitionOf('forgotten', partitions), key, value: null }])
+    }
+    const found = await newestConversations(log(), 10)
+    expect(found.map(({ conversation, turns, outputTokens }) => [conversation, turns, outputTokens])).toEqual([
+      ['forgotten', 0, 0],
+      ['written twice', 1, 5],
+    ])
   })
 
   it('are open until their last turn has its end, whatever was refused meanwhile and whatever came late', async () => {
@@ -116,6 +143,6 @@ describe('the newest conversations', () => {
       },
     }
     expect(await newestConversations({ ...log(), bus: counting }, 5)).toHaveLength(5)
-    expect(read).toBeLessThan(partitions * 70)
+    expect(read).toBeLessThan(partitions * 140)
   })
 })

@@ -27,6 +27,13 @@ describe('a wrapped text', () => {
   it('breaks a word that is longer than a line', () => expect(wrapped('abcdefghijklm', 5)).toEqual(['abcde', 'fghij', 'klm']))
   it('keeps the indentation of a line', () => expect(wrapped('      code here', 12)).toEqual(['      code', 'here']))
   it('breaks wide characters by their columns', () => expect(wrapped('漢字漢字漢字', 5)).toEqual(['漢字', '漢字', '漢字']))
+  it('breaks a word that is longer than a line behind an indent that is not blank', () =>
+    expect(wrapped('> abcdefgh', 5, '> ')).toEqual(['> abc', '> def', '> gh']))
+  it('comes to an end however narrow the line is', () => {
+    expect(wrapped('abc d', 1, '> ')).toEqual(['a', '> b', '> c', '> d', '> '])
+    expect(wrapped('漢字', 1)).toEqual(['漢', '字', ''])
+    expect(wrapped('ab   ', 1, '    ')).toEqual(['a', '    b', '    '])
+  })
   it('is one line where there is no bound', () => expect(wrapped('the quick brown fox', Number.POSITIVE_INFINITY)).toHaveLength(1))
 
   it('has no line that is too long, and every word', () => {

@@ -1,0 +1,32 @@
+// Makes dist/, what the npm package runs. `npm pack` starts it (prepack in package.json), in a checkout with everything installed.
+// A package cannot run the sources as a checkout does: Node strips no types below node_modules.
+
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const dist = join(root, 'dist')
+
+rmSync(dist, { recursive: true, force: true })
+const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' })
+if (status !== 0) process.exit(1)
+rmSync(join(dist, 'schemas'), { recursive: true, force: true }) // generates what is compiled already; of it only types are used
+dropUnused(join(dist, 'services', 'weir.d.ts'))
+
+// Whatever else lies among the sources is read at run time: the template of `weir init`, the schema of agent files, the tool of the demo.
+for (const folder of ['services', 'shared'])
+  cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') })
+cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
+
+/** Of the declarations those stay that the public one speaks of: the others are of no use to anybody, and half of all files. */
+function dropUnused(entry: string): void {
+  const used = new Set([entry])
+  for (const file of used)
+    for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import\() ?['"](\.[^'"]+)\.ts['"]/g))
+      used.add(`${join(dirname(file), path)}.d.ts`)
+  const missing = [...used].filter((file) => !existsSync(file))
+  if (missing.length > 0) throw new Error(`the public declarations speak of files that are not there: ${missing.join(', ')}`)
+  for (const file of globSync(join(dist, '**', '*.d.ts'))) if (!used.has(file)) rmSync(file)
+}

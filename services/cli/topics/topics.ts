@@ -1,0 +1,95 @@
+// `weir topics`: what the topics of a deployment must be, as a plan to read or to hand on; creating those that are missing; and what is wrong with those
+// that are there. Nothing that exists is ever changed.
+
+import { asAdmin } from '../../../shared/bus/kafka/cluster-survey.ts'
+import type { TopicDifference } from '../../../shared/bus/kafka/topic-admin.ts'
+import { createTopics, topicDifferences } from '../../../shared/bus/kafka/topic-admin.ts'
+import type { PlannedTopic } from '../../../shared/bus/kafka/topic-plan.ts'
+import { kafkaTopicsLines, topicPlan } from '../../../shared/bus/kafka/topic-plan.ts'
+import { createLog } from '../../../shared/log.ts'
+import { retentionMsOf } from '../../../shared/retention.ts'
+import type { Settings } from '../../../shared/settings.ts'
+import { topicSpecs } from '../../../shared/topology.ts'
+import { kafkaClient } from '../../open-bus.ts'
+import type { SettingFlags } from '../command-settings.ts'
+import { commandSettings } from '../command-settings.ts'
+import { painted } from '../terminal/paint.ts'
+import { printable, printableJson } from '../terminal/printable.ts'
+import { count } from '../terminal/quantities.ts'
+import { printPlan } from './print-plan.ts'
+
+/** `json`: one object. */
+type Options = { json?: boolean }
+
+/** `--json` of `create` and `check`: `created` is empty for a check, `differences` are the mistakes that remain. */
+export type TopicsReport = { created: string[]; differences: TopicDifference[] }
+
+/** Asks no broker. With `json`: `{ topics, lines }`, the lines being those for kafka-topics.sh. */
+export function showPlan(flags: SettingFlags & Options, out: NodeJS.WriteStream): void {
+  const settings = planSettings(flags)
+  const topics = planOf(settings)
+  const lines = kafkaTopicsLines(topics, connectionFlags(settings))
+  if (flags.json) out.write(`${printableJson({ topics, lines })}\n`)
+  else printPlan(topics, lines, out)
+}
+
+/** Creates what is missing. The exit code: 0 when all topics are then as Weir needs them, else 1. */
+export async function createMissing(flags: SettingFlags & Options, out: NodeJS.WriteStream, errors: NodeJS.WriteStream): Promise<number> {
+  const { client, plan } = await clusterOf(flags, errors)
+  const report = await asAdmin(client, createLog({ level: 'silent' }), 'create the topics', async (admin): Promise<TopicsReport> => {
+    const created = await createTopics(admin, plan)
+    return { created, differences: await topicDifferences(admin, plan) }
+  })
+  if (!flags.json) {
+    for (const topic of report.created) out.write(`created ${printable(topic)}\n`)
+    const before = plan.length - report.created.length
+    if (before > 0) out.write(`${count(before, 'topic')} ${before === 1 ? 'was' : 'were'} there before, and not changed\n`)
+  }
+  return told(report, plan, flags, out)
+}
+
+/** The exit code: 0 when all topics are as Weir needs them, else 1. */
+export async function checkTopics(flags: SettingFlags & Options, out: NodeJS.WriteStream, errors: NodeJS.WriteStream): Promise<number> {
+  const { client, plan } = await clusterOf(flags, errors)
+  const differences = await asAdmin(client, createLog({ level: 'silent' }), 'look at the topics', (admin) => topicDifferences(admin, plan))
+  return told({ created: [], differences }, plan, flags, out)
+}
+
+function told(report: TopicsReport, plan: PlannedTopic[], { json }: Options, out: NodeJS.WriteStream): number {
+  if (json) out.write(`${printableJson(report)}\n`)
+  else printDifferences(report.differences, plan, out)
+  return report.differences.length === 0 ? 0 : 1
+}
+
+function printDifferences(differences: TopicDifference[], plan: PlannedTopic[], out: NodeJS.WriteStream): void {
+  for (const { topic, what, is, shouldBe, remedy } of differences) {
+    out.write(`${painted(out, 'bad', printable(topic))}: ${printable(`${what} is ${is}, and must be ${shouldBe}`)}\n`)
+    out.write(`    ${printable(remedy)}\n`)
+  }
+  if (differences.length === 0) out.write(`${painted(out, 'good', `${count(plan.length, 'topic')}, all as Weir needs them`)}\n`)
+}
+
+async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
+  const settings = commandSettings({ ...flags, bus: 'kafka' }) // there are no topics to create anywhere else
+  const client = await kafkaClient(settings, (note) => errors.write(`${printable(note)}\n`))
+  return { client, plan: planOf(settings) }
+}
+
+/** A plan needs no broker, which the settings of Kafka do. What else is wrong with them is wrong in both cases. */
+function planSettings(flags: SettingFlags): Settings {
+  try {
+    return commandSettings({ ...flags, bus: 'kafka' })
+  } catch {
+    return commandSettings({ ...flags, bus: 'embedded' })
+  }
+}
+
+function planOf({ topicPrefix, partitions, retention, replicationFactor }: Settings): PlannedTopic[] {
+  return topicPlan(topicSpecs(topicPrefix, partitions, retentionMsOf(retention)), { replicationFactor })
+}
+
+/** Single properties are left out: they may be secrets, and Kafka's tool takes a file only. */
+function connectionFlags({ bootstrapServer, commandConfig }: Settings): string[] {
+  const server = ['--bootstrap-server', bootstrapServer || 'HOST:9092']
+  return commandConfig === '' ? server : [...server, '--command-config', commandConfig]
+}

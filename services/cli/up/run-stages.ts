@@ -1,0 +1,87 @@
+// The life of `weir up` between its first and its last line: open the bus, start the stages, wait for a signal or a failure, close everything in bounds.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Agents } from '../../../shared/agents.ts'
+import type { Bus, Subscription } from '../../../shared/bus/port.ts'
+import { limits } from '../../../shared/limits.ts'
+import { retentionMsOf } from '../../../shared/retention.ts'
+import type { Instruments } from '../../../shared/runtime/instruments.ts'
+import type { Settings } from '../../../shared/settings.ts'
+import type { StageName } from '../../../shared/topology.ts'
+import { openBus } from '../../open-bus.ts'
+import { startStages } from '../../stages.ts'
+import { topicsThere } from './topics-there.ts'
+
+export type RunOptions = {
+  stages: readonly StageName[]
+  agents: Agents
+  settings: Settings
+  log: Logger
+  instruments: Instruments
+  /** Resolves when the process is to stop. */
+  stop: Promise<void>
+  opened(bus: Bus): void
+  started(subscriptions: ReadonlyMap<StageName, Subscription>): void
+  failed(stage: StageName, reason: string): void
+}
+
+/** What must be closed, the last one first. */
+type Open = { what: string; close(): Promise<void> }[]
+
+/**
+ * `stopped`: it was told to, and all was closed in order. `failed`: the bus could not be opened, a stage could not be started or go on, or something did
+ * not close within `limits.shutdownMsMax`; the log says what. Rejects never.
+ */
+export async function runStages(options: RunOptions): Promise<'stopped' | 'failed'> {
+  const { log, stop } = options
+  const open: Open = []
+  let isStopping = false
+  const ended = run(options, open).catch((error: unknown) => {
+    if (!isStopping) log.fatal({ err: error }, 'the stages cannot be started') // else it is the stopping that keeps them from starting
+  })
+  const end = await Promise.race([stop.then(() => 'stopped' as const), ended.then(() => 'failed' as const)])
+  isStopping = true
+  return (await closedInOrder(open, log)) ? end : 'failed'
+}
+
+/** Resolves when a stage cannot go on; rejects when they cannot be started. */
+async function run({ stages, agents, settings, log, instruments, opened, started, failed }: RunOptions, open: Open): Promise<void> {
+  const bus = await openBus(settings, log)
+  open.push({ what: 'the bus', close: () => bus.close() })
+  opened(bus)
+  const { topicPrefix } = settings
+  const retentionMs = retentionMsOf(settings.retention)
+  const partitions = settings.bus === 'kafka' ? await topicsThere(bus, topicPrefix) : settings.partitions
+  const running = await startStages({ bus, agents, topicPrefix, partitions, retentionMs, log, names: stages, instruments })
+  open.push({ what: 'the stages', close: () => running.close() })
+  started(running.subscriptions)
+  log.info({ partitions }, 'the stages are started')
+  const { stage, error } = await firstFailure(running.subscriptions)
+  failed(stage, error instanceof Error ? error.message : String(error))
+  log.fatal({ stage, err: error }, 'a stage cannot go on')
+}
+
+function firstFailure(subscriptions: ReadonlyMap<StageName, Subscription>): Promise<{ stage: StageName; error: unknown }> {
+  return Promise.race([...subscriptions].map(([stage, { failed }]) => failed.catch((error: unknown) => ({ stage, error }))))
+}
+
+/** False: something could not be closed, or not in time. */
+async function closedInOrder(open: Open, log: Logger): Promise<boolean> {
+  let isInOrder = true
+  const closeAll = async () => {
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { what, close } = next
+      await close().catch((error: unknown) => {
+        isInOrder = false
+        log.error({ err: error }, `closing ${what} failed`)
+      })
+    }
+    return true
+  }
+  const late = new AbortController()
+  const isInTime = await Promise.race([closeAll(), sleep(limits.shutdownMsMax, false, { signal: late.signal })])
+  late.abort()
+  if (!isInTime) log.error({ afterMs: limits.shutdownMsMax }, 'closing took too long; the process ends without it')
+  return isInOrder && isInTime
+}

@@ -1,0 +1,26 @@
+// Before a stage starts on Kafka, all topics must be there: only a person creates them (`weir topics create`), who knows how many partitions and copies
+// they should have. Whether they are as they must be is judged when the stages start (ensureTopics).
+
+import type { Bus } from '../../../shared/bus/port.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import { topicSpecs } from '../../../shared/topology.ts'
+import { partitionCount } from '../../open-bus.ts'
+
+/** How many partitions they have. Throws `bus.topic-missing` with the name of each that is missing. */
+export async function topicsThere(bus: Pick<Bus, 'ends'>, topicPrefix: string): Promise<number> {
+  const partitions = await partitionCount(bus, topicPrefix)
+  const missing: string[] = []
+  for (const { name } of topicSpecs(topicPrefix, partitions)) if (!(await isThere(bus, name))) missing.push(name)
+  if (missing.length === 0) return partitions
+  throw new WeirError('bus.topic-missing', `topics are missing: ${missing.join(', ')}. To do: weir topics create`)
+}
+
+async function isThere(bus: Pick<Bus, 'ends'>, topic: string): Promise<boolean> {
+  try {
+    await bus.ends(topic)
+    return true
+  } catch (error) {
+    if (error instanceof WeirError && error.code === 'bus.topic-missing') return false
+    throw error
+  }
+}

@@ -1,0 +1,104 @@
+// `weir up`: stages in this process, all or some, until SIGTERM or SIGINT. Exit codes: 0 it was stopped and ended in order, 1 it could not go on, or
+// not end in order, 2 bad usage. A second signal kills.
+// U1. Health answers from before the bus is opened until everything is closed; unready at once when a signal comes.
+// U2. What it does it logs, as JSON lines on standard error, from the first line that says what was started to the last that says how it ended.
+// U3. Its end is bounded, whatever the bus and the tools do.
+
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import type { Logger } from 'pino'
+import type { Agents } from '../../../shared/agents.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import { createLog } from '../../../shared/log.ts'
+import type { Settings } from '../../../shared/settings.ts'
+import type { StageName } from '../../../shared/topology.ts'
+import { stageNames } from '../../../shared/topology.ts'
+import { loadAgents } from '../../weir.ts'
+import type { SettingFlags } from '../command-settings.ts'
+import { commandSettingsWithOrigins } from '../command-settings.ts'
+import { listenForInterrupts } from '../interrupts.ts'
+import { chosenStages, stagesWithAgents } from './chosen-stages.ts'
+import { createHealth } from './health.ts'
+import { startHealthServer } from './health-server.ts'
+import { createLagReader } from './lag.ts'
+import { createMetrics } from './metrics.ts'
+import { createReadPartitions } from './read-partitions.ts'
+import { runStages } from './run-stages.ts'
+
+/** `stages`: names with commas between them; default: all. */
+export type UpOptions = SettingFlags & { stages?: string }
+
+/** Resolves to the exit code. Throws what is wrong before anything was started: `usage`, `settings.invalid`, `agent.invalid`. */
+export async function up(options: UpOptions): Promise<0 | 1> {
+  const stages = chosenStages(options.stages)
+  const settings = settingsOf(options)
+  const agents = agentsFor(stages, settings)
+  const log = createLog({ level: settings.logLevel })
+  const partitions = createReadPartitions(systemClock)
+  const health = createHealth(stages, partitions)
+  let readLags: ReturnType<typeof createLagReader> = async () => []
+  const metrics = createMetrics({ stages, partitions, clock: systemClock, lags: () => readLags(), ofProcess: true })
+  const server = await startHealthServer({ host: settings.healthHost, port: settings.healthPort, health, metrics })
+  logStart(log, stages, settings, server.url)
+
+  const stop = Promise.withResolvers<void>()
+  const stopListening = listenForInterrupts((signal) => {
+    health.stopping()
+    log.info({ signal }, 'stopping: what runs may end; a second signal kills')
+    stop.resolve()
+  })
+  try {
+    const end = await runStages({
+      ...{ stages, agents, settings, log, instruments: metrics.instruments, stop: stop.promise },
+      opened(bus) {
+        readLags = createLagReader({ bus, clock: systemClock, partitions })
+      },
+      started: (subscriptions) => health.started(subscriptions),
+      failed: (stage, reason) => health.failed(stage, reason),
+    })
+    log.info({ end }, end === 'stopped' ? 'stopped' : 'ended: it could not go on')
+    return end === 'stopped' ? 0 : 1
+  } finally {
+    stopListening()
+    await server.close()
+  }
+}
+
+/** Whoever runs services looks at their logs, so `info` is enough of a default here. */
+function settingsOf(flags: SettingFlags): Settings {
+  const found = commandSettingsWithOrigins(flags)
+  const settings = Object.fromEntries(Object.entries(found).map(([key, { value }]) => [key, value])) as Settings
+  return found.logLevel.origin.kind === 'default' ? { ...settings, logLevel: 'info' } : settings
+}
+
+/** Those that need none do not read them, so that they need none of the variables that agent files name. */
+function agentsFor(stages: readonly StageName[], { agents }: Settings): Agents {
+  const inNeed = stagesWithAgents(stages)
+  if (inNeed.length === 0) return new Map()
+  if (agents === '')
+    throw new WeirError(
+      'usage',
+      `${inNeed.join(' and ')} need agent files: name one or a folder of them with --agents (WEIR_AGENTS), or leave these stages out with --stages`,
+    )
+  return loadAgents(agents)
+}
+
+function logStart(log: Logger, stages: readonly StageName[], settings: Settings, health: string): void {
+  const { bus, dataFolder, bootstrapServer, topicPrefix, partitions } = settings
+  const where = bus === 'embedded' ? { dataFolder, partitions } : { bootstrapServer }
+  log.info({ version: version(), bus, ...where, stages, topicPrefix, health }, 'starting')
+  if (bus !== 'embedded') return
+  const missing = stageNames.filter((name) => !stages.includes(name))
+  log.warn(
+    { dataFolder },
+    'the embedded bus has one writer, and this process is it: weir ask, weir chat and other stages cannot use this data folder meanwhile; turns that are open go on',
+  )
+  if (missing.length > 0)
+    log.warn({ missing }, 'on the embedded bus no other process can run the stages that are missing here: turns stop there')
+}
+
+function version(): string {
+  const file = findPackageJSON(import.meta.url)
+  return file === undefined ? 'unknown' : (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,233 @@
+// Reads what Kafka users configure their clients by: client.properties (--command-config), single properties (--command-property) over it, and
+// --bootstrap-server over both. Judges all of it at once.
+// C1. A property is read, left aside with a reason, or refused with one: none is accepted and does nothing unsaid (client-property-fate.ts).
+// C2. No message holds a secret: of what may be one, only the name and the place are told.
+
+import type { KafkaConfig, SASLOptions } from 'kafkajs'
+import { alternatives } from '../../agent-file/mistake.ts'
+import { nearestName } from '../../agent-file/nearest-name.ts'
+import { WeirError } from '../../errors.ts'
+import { fateOf, propertyNames } from './client-property-fate.ts'
+import { loginOf } from './login-module.ts'
+import type { Entries } from './property-file.ts'
+import { entriesOfCommand, entriesOfFile, shownName } from './property-file.ts'
+import type { Store } from './tls-stores.ts'
+import { clientIdentity, trustedCertificates } from './tls-stores.ts'
+
+export type ClientPropertyOptions = {
+  /** The path of a client.properties. Paths in there begin at the working folder, as those of Kafka's own tools do. */
+  file?: string | undefined
+  overrides?: Readonly<Record<string, string>>
+  /** HOST:PORT, several with commas between them; wins over bootstrap.servers. */
+  bootstrapServer?: string | undefined
+  /** Gets a sentence for each property that is left aside. */
+  onLeftAside?: ((note: string) => void) | undefined
+}
+
+/** The options of kafkajs's client; what is not there has kafkajs's or the bus's default. */
+export type ClientConfig = Pick<KafkaConfig, 'clientId' | 'connectionTimeout' | 'requestTimeout' | 'ssl' | 'sasl'> & { brokers: string[] }
+
+const protocols = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL']
+const mechanisms = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']
+const tlsVersions = ['TLSv1.2', 'TLSv1.3'] as const
+const millisecondsMax = 2_147_483_647 // the largest int of Java, and the longest timer of Node
+
+/** The entries, and where mistakes are gathered. */
+type Reading = { entries: Entries; mistakes: string[]; file: string | undefined }
+
+/** Throws `settings.invalid` with every mistake: its place, what it is, what would be right. */
+export function readClientProperties(options: ClientPropertyOptions): ClientConfig {
+  const { file, overrides = {}, bootstrapServer, onLeftAside = () => {} } = options
+  const mistakes: string[] = []
+  const entries: Entries = new Map([...(file === undefined ? [] : entriesOfFile(file, mistakes)), ...entriesOfCommand(overrides)])
+  const reading: Reading = { entries, mistakes, file }
+  const notes = judgeNames(reading)
+  const protocol = oneOf(reading, 'security.protocol', protocols) ?? 'PLAINTEXT'
+  const config: ClientConfig = {
+    brokers: brokersOf(reading, bootstrapServer),
+    clientId: textOf(reading, 'client.id') || 'weir',
+    ...timeout(reading, 'request.timeout.ms', 'requestTimeout'),
+    ...timeout(reading, 'socket.connection.setup.timeout.ms', 'connectionTimeout'),
+    ...(protocol.startsWith('SASL_') ? { sasl: saslOf(reading) } : mustBeAbsent(reading, 'sasl.', protocol, 'SASL_SSL')),
+    ...(protocol.endsWith('SSL') ? { ssl: sslOf(reading) } : mustBeAbsent(reading, 'ssl.', protocol, 'SSL or SASL_SSL')),
+  }
+  if (mistakes.length > 0)
+    throw new WeirError('settings.invalid', ["The properties of Kafka's client cannot be used.", ...mistakes].join('\n  '))
+  for (const note of notes) onLeftAside(note)
+  return config
+}
+
+function judgeNames({ entries, mistakes }: Reading): string[] {
+  const notes: string[] = []
+  for (const [name, { place }] of entries) {
+    const fate = fateOf(name)
+    if (fate === undefined) mistakes.push(`${place} ${shownName(name)}: ${unknownName(name)}`)
+    else if (fate !== 'read' && 'refused' in fate) mistakes.push(`${place} ${name} cannot be used: ${fate.refused}`)
+    else if (fate !== 'read') notes.push(`${place} ${name} is left aside: ${fate.left}`)
+  }
+  return notes
+}
+
+function unknownName(name: string): string {
+  const hint = 'if it goes on from the line before, that must end in a backslash'
+  if (shownName(name) !== name) return `is no property of a Kafka client; ${hint}`
+  const near = nearestName(name, propertyNames)
+  return `is no property of a Kafka client; ${near === undefined ? hint : `did you mean ${near}?`}`
+}
+
+function brokersOf(reading: Reading, bootstrapServer: string | undefined): string[] {
+  const name = 'bootstrap.servers'
+  const text = bootstrapServer ?? textOf(reading, name)
+  if (text === undefined || text === '') {
+    const where = reading.file === undefined ? '' : `, or bootstrap.servers in ${reading.file}`
+    reading.mistakes.push(`no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)${where}`)
+    return []
+  }
+  const brokers = text.split(',').map((broker) => broker.trim())
+  const wrong = brokers.find((broker) => !isAddress(broker))
+  if (wrong === undefined) return brokers
+  const place = bootstrapServer === undefined ? `${placeOf(reading, name)} ${name}` : '--bootstrap-server'
+  reading.mistakes.push(`${place} has ${JSON.stringify(wrong.slice(0, 100))}; must be HOST:PORT, several with commas between them`)
+  return []
+}
+
+function isAddress(text: string): boolean {
+  const port = Number(/^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(text)?.[1] ?? 0)
+  return port >= 1 && port <= 65_535
+}
+
+function timeout(reading: Reading, name: string, option: 'requestTimeout' | 'connectionTimeout'): Partial<ClientConfig> {
+  const text = textOf(reading, name)
+  if (text === undefined) return {}
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0
+  if (value >= 1 && value <= millisecondsMax) return { [option]: value }
+  complain(reading, name, `is ${JSON.stringify(text.slice(0, 100))}; must be a whole number of milliseconds from 1 to ${millisecondsMax}`)
+  return {}
+}
+
+function saslOf(reading: Reading): SASLOptions | undefined {
+  const before = reading.mistakes.length
+  const mechanism = oneOf(reading, 'sasl.mechanism', mechanisms)
+  // Kafka's default, GSSAPI, is none of ours, so there is no default.
+  if (mechanism === undefined && reading.mistakes.length === before)
+    missing(reading, 'sasl.mechanism', `must be ${alternatives(mechanisms, 'or')}`)
+  const config = reading.entries.get('sasl.jaas.config')?.value
+  if (config === undefined) {
+    missing(reading, 'sasl.jaas.config', 'it has the name and the password')
+    return undefined
+  }
+  if (mechanism === undefined) return undefined
+  const login = loginOf(config, mechanism)
+  if (!('fault' in login)) return { mechanism: mechanism.toLowerCase(), ...login } as SASLOptions
+  complain(reading, 'sasl.jaas.config', login.fault)
+  return undefined
+}
+
+function sslOf(reading: Reading): NonNullable<Exclude<KafkaConfig['ssl'], boolean>> {
+  return { ...trustOf(reading), ...identityOf(reading), ...hostCheckOf(reading), ...versionsOf(reading) }
+}
+
+function trustOf(reading: Reading): { ca?: string } {
+  const store = storeOf(reading, 'ssl.truststore', 'ssl.truststore.certificates', textOf(reading, 'ssl.truststore.certificates'))
+  if (store === undefined) return {} // the authorities that Node.js knows
+  const trusted = trustedCertificates(store)
+  if ('ca' in trusted) return trusted
+  complain(
+    reading,
+    { type: 'ssl.truststore.type', location: 'ssl.truststore.location', texts: 'ssl.truststore.certificates' }[trusted.property],
+    trusted.fault,
+  )
+  return {}
+}
+
+function identityOf(reading: Reading): { cert?: string; key?: string; passphrase?: string } {
+  const [chain, key] = ['ssl.keystore.certificate.chain', 'ssl.keystore.key'] as const
+  const texts = [textOf(reading, key), textOf(reading, chain)]
+  if (texts.filter((text) => text !== undefined).length === 1)
+    missing(reading, texts[0] === undefined ? key : chain, 'the two belong together')
+  const whole = texts.includes(undefined) ? undefined : texts.join('\n')
+  const store = storeOf(reading, 'ssl.keystore', chain, whole)
+  const password = reading.entries.get('ssl.key.password')?.value
+  if (store === undefined) {
+    if (password !== undefined && texts.every((text) => text === undefined))
+      complain(reading, 'ssl.key.password', 'is given, and no ssl.keystore')
+    return {}
+  }
+  const identity = clientIdentity(store, password)
+  if (!('fault' in identity)) return { cert: identity.cert, key: identity.key, ...(password === undefined ? {} : { passphrase: password }) }
+  complain(reading, { type: 'ssl.keystore.type', location: 'ssl.keystore.location', texts: chain }[identity.property], identity.fault)
+  return {}
+}
+
+function storeOf(
+  reading: Reading,
+  prefix: 'ssl.truststore' | 'ssl.keystore',
+  textsName: string,
+  texts: string | undefined,
+): Store | undefined {
+  const [type, location] = [textOf(reading, `${prefix}.type`), textOf(reading, `${prefix}.location`)]
+  if (location !== undefined && texts !== undefined)
+    complain(reading, textsName, `and ${prefix}.location (${placeOf(reading, `${prefix}.location`)}) are both given; keep one of them`)
+  if (location !== undefined || texts !== undefined) return { type, location, texts }
+  if (type !== undefined) missing(reading, `${prefix}.location`, `${prefix}.type is given`)
+  return undefined
+}
+
+/** Empty, as in Kafka: the broker's certificate need not be for the host that was asked for. */
+function hostCheckOf(reading: Reading): { checkServerIdentity?: () => undefined } {
+  const name = 'ssl.endpoint.identification.algorithm'
+  const algorithm = textOf(reading, name)
+  if (algorithm === undefined || algorithm.toLowerCase() === 'https') return {}
+  if (algorithm === '') return { checkServerIdentity: () => undefined }
+  complain(reading, name, `is ${JSON.stringify(algorithm.slice(0, 100))}; must be https, or empty for no check of the host name`)
+  return {}
+}
+
+function versionsOf(reading: Reading): { minVersion?: (typeof tlsVersions)[number]; maxVersion?: (typeof tlsVersions)[number] } {
+  const name = 'ssl.enabled.protocols'
+  const text = textOf(reading, name)
+  if (text === undefined) return {}
+  const given = text.split(',').map((version) => version.trim())
+  const known = tlsVersions.filter((version) => given.includes(version))
+  const [minVersion, maxVersion = minVersion] = known
+  if (known.length === new Set(given).size && minVersion !== undefined && maxVersion !== undefined) return { minVersion, maxVersion }
+  complain(
+    reading,
+    name,
+    `is ${JSON.stringify(text.slice(0, 100))}; must be ${tlsVersions.join(' or ')}, or both with a comma between them`,
+  )
+  return {}
+}
+
+/** What would have no effect is a contradiction: somebody believes that it has one. */
+function mustBeAbsent(reading: Reading, prefix: string, protocol: string, right: string): object {
+  const names = [...reading.entries.keys()].filter((name) => name.startsWith(prefix) && fateOf(name) === 'read')
+  const given = reading.entries.has('security.protocol') ? `security.protocol is ${protocol}` : 'security.protocol is not given'
+  for (const name of names) complain(reading, name, `has no effect: ${given}; set it to ${right}, or leave ${name} out`)
+  return {}
+}
+
+function oneOf(reading: Reading, name: string, accepted: string[]): string | undefined {
+  const text = textOf(reading, name)
+  if (text === undefined) return undefined
+  const found = accepted.find((one) => one === text.toUpperCase())
+  if (found === undefined) complain(reading, name, `is ${JSON.stringify(text.slice(0, 100))}; must be ${alternatives(accepted, 'or')}`)
+  return found
+}
+
+/** Blanks around a value count in a .properties file, and never mean anything here but in a password. */
+function textOf({ entries }: Reading, name: string): string | undefined {
+  return entries.get(name)?.value.trim()
+}
+
+function placeOf({ entries }: Reading, name: string): string {
+  return entries.get(name)?.place ?? name
+}
+
+function complain(reading: Reading, name: string, text: string): void {
+  reading.mistakes.push(`${placeOf(reading, name)} ${name} ${text}`)
+}
+
+function missing({ mistakes, file }: Reading, name: string, text: string): void {
+  mistakes.push(`${file === undefined ? '' : `${file} `}${name} is missing; ${text}`)
+}

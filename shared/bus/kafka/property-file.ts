@@ -1,0 +1,46 @@
+// The entries of a client.properties and of --command-property, each with the place that people find it at.
+
+import { parseLines } from 'dot-properties'
+import { readText } from '../../agent-file/text-file.ts'
+import { limits } from '../../limits.ts'
+
+/** `place`: "client.properties:3", "--command-property". */
+export type Entry = { value: string; place: string }
+
+export type Entries = Map<string, Entry>
+
+/** Given twice in a file with other values is a mistake: Java takes the last, and who reads the file from the top believes the first. */
+export function entriesOfFile(file: string, mistakes: string[]): Entries {
+  const entries: Entries = new Map()
+  const content = readText(file, limits.settingsFileBytesMax)
+  if ('fault' in content) {
+    mistakes.push(`${file} ${content.fault}`)
+    return entries
+  }
+  const { text } = content
+  for (const node of parseLines(text, true)) {
+    if (!isPair(node)) continue
+    const place = `${file}:${text.slice(0, node.range[0]).split('\n').length}`
+    const before = entries.get(node.key)
+    if (before !== undefined && before.value !== node.value)
+      mistakes.push(`${place} ${shownName(node.key)} is at ${before.place} too, with another value; keep one of them`)
+    entries.set(node.key, { value: node.value, place })
+  }
+  return entries
+}
+
+function isPair(node: { type: string }): node is { type: 'PAIR'; key: string; value: string; range: [number, number, number, number] } {
+  return node.type === 'PAIR'
+}
+
+export function entriesOfCommand(properties: Readonly<Record<string, string>>): Entries {
+  return new Map(Object.entries(properties).map(([name, value]) => [name, { value, place: '--command-property' }]))
+}
+
+/**
+ * What looks like no name of a property is not shown: where the end of a line lacks its backslash, the next one is taken for a name, and may be the
+ * middle of a private key.
+ */
+export function shownName(name: string): string {
+  return /^[a-z][a-z0-9._-]{0,99}$/.test(name) ? name : '(no name of a property)'
+}

@@ -1,0 +1,138 @@
+// Reading beside the groups: the ends of a topic, a stretch of a partition, and following one. Nobody joins a group for it.
+
+import { WeirError } from '../../errors.ts'
+import type { Bus, Offset, StoredRecord } from '../port.ts'
+import type { Cluster } from './cluster.ts'
+import { protocolError, sendRaw } from './driver.ts'
+import { fetchRequest } from './fetch-request.ts'
+import type { Fetching } from './fetching.ts'
+import { createKeptLinks } from './kept-links.ts'
+import { decodeRecordSet } from './record-batch.ts'
+
+/** Bytes that one request for a stretch brings, and that a follower may hold back before fetching waits for it. */
+const stretchBytesMax = 4 * 1024 * 1024
+const heldBytesMax = 2 * 1024 * 1024
+
+export type Reading = Pick<Bus, 'ends' | 'read' | 'follow'> & { close(): void }
+
+/** `fetching`: the one that followers share; `closed`: aborts when the bus is closed, and all that waits ends with `bus.closed`. */
+export function createReading({ cluster, fetching, closed }: { cluster: Cluster; fetching: Fetching; closed: AbortSignal }): Reading {
+  const links = createKeptLinks(cluster.connect)
+
+  /** Of the partition's leader, by the link that is kept for stretches: they do not wait behind anything that waits. */
+  async function fetchOnce(topic: string, partition: number, from: Offset, bytesMax: number) {
+    const leader = (await cluster.topic(topic)).leaders[partition]
+    if (leader === undefined) throw protocolError(leaderNotAvailable)
+    const link = await links.to(leader)
+    const limits = { waitMs: 0, bytesMax, partitionBytesMax: bytesMax }
+    const [answer] = await link.ask((broker) => sendRaw(broker, fetchRequest([{ topic, partition, from }], limits)))
+    if (answer === undefined) throw protocolError(unknownServerError)
+    if (answer.errorCode !== 0 && answer.errorCode !== offsetOutOfRange) throw protocolError(answer.errorCode)
+    return answer
+  }
+
+  async function checkPartition(topic: string, partition: number): Promise<void> {
+    const partitions = (await cluster.topic(topic)).leaders.length
+    if (partition >= 0 && partition < partitions) return
+    throw new WeirError('bus.topic-differs', `topic ${topic} has partitions 0 to ${partitions - 1}, and ${partition} was asked for`)
+  }
+
+  function assertOpen(): void {
+    if (closed.aborted) throw new WeirError('bus.closed', 'the bus is closed: open it again')
+  }
+
+  return {
+    async ends(topic) {
+      assertOpen()
+      return cluster.ends(topic)
+    },
+
+    async read({ topic, partition, from, to = Number.MAX_SAFE_INTEGER, limit, bytesMax = Number.MAX_SAFE_INTEGER }) {
+      assertOpen()
+      await checkPartition(topic, partition)
+      const records: StoredRecord[] = []
+      const requestBytesMax = Math.max(1, Math.min(stretchBytesMax, limit * 16 * 1024, bytesMax))
+      let bytes = 0
+      for (let next = from; next < to && records.length < limit && bytes < bytesMax; ) {
+        const at = next
+        const answer = await cluster.persist(`read ${topic}/${partition}`, () => fetchOnce(topic, partition, at, requestBytesMax))
+        if (answer.errorCode === offsetOutOfRange) {
+          const [ends] = await cluster.ends(topic, [partition])
+          if (ends === undefined || next >= ends.begin) break
+          next = ends.begin
+          continue
+        }
+        const decoded = decodeRecordSet(answer.set, { topic, partition, from: next, aborted: answer.aborted })
+        for (const record of decoded.records) {
+          if (record.offset >= to || records.length >= limit || bytes >= bytesMax) break
+          records.push(record)
+          bytes += record.value?.byteLength ?? 0
+        }
+        if (decoded.next === next) break
+        next = decoded.next
+      }
+      return records
+    },
+
+    async *follow({ topic, partition, from, signal }) {
+      if (signal.aborted) return
+      assertOpen()
+      await checkPartition(topic, partition)
+      let held: StoredRecord[] = []
+      let heldBytes = 0
+      let failure: WeirError | undefined
+      let wake = (): void => {}
+      const cursor = {
+        topic,
+        partition,
+        next: from,
+        skipsDeleted: true,
+        hasRoom: () => heldBytes < heldBytesMax,
+        take(records: StoredRecord[]) {
+          for (const record of records) {
+            held.push(record)
+            heldBytes += bytesHeld(record)
+          }
+          wake()
+        },
+        fail(error: WeirError) {
+          failure = error
+          wake()
+        },
+      }
+      const waken = (): void => wake()
+      signal.addEventListener('abort', waken)
+      closed.addEventListener('abort', waken)
+      fetching.add(cursor)
+      try {
+        while (!signal.aborted) {
+          assertOpen()
+          if (held.length > 0) {
+            const batch = held
+            const wasFull = heldBytes >= heldBytesMax
+            held = []
+            heldBytes = 0
+            if (wasFull) fetching.wake()
+            yield batch
+          } else if (failure !== undefined) throw failure
+          else await new Promise<void>((resolve) => (wake = resolve))
+        }
+      } finally {
+        fetching.remove(cursor)
+        signal.removeEventListener('abort', waken)
+        closed.removeEventListener('abort', waken)
+      }
+    },
+
+    close: links.close,
+  }
+}
+
+/** What a record takes in memory, about. */
+export function bytesHeld({ key, value }: Pick<StoredRecord, 'key' | 'value'>): number {
+  return 200 + key.length + (value?.byteLength ?? 0)
+}
+
+const unknownServerError = -1
+const offsetOutOfRange = 1
+const leaderNotAvailable = 5

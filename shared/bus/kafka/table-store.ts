@@ -1,0 +1,227 @@
+// Where the tables that a process reads are kept: the newest record of each key, for each (topic, partition), in a SQLite file of its own. It is a copy:
+// what is lost or damaged is read from the topic again.
+// T1. Records and the offset behind them are written in one transaction, so a restart goes on exactly there.
+// T2. One process has one file: it takes the first of its folder that nobody holds, by SQLite's own lock, which ends with the process. Copies of a
+//     stage on one machine so have one each, and find one again after a restart. When all are taken, it keeps its tables in memory.
+
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { SQLInputValue } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
+import type { Logger } from 'pino'
+import type { Clock, Milliseconds } from '../../clock.ts'
+import type { Offset, StoredRecord, TableKey } from '../port.ts'
+import { prefixEnd } from '../prefix-end.ts'
+
+export type TableName = { topic: string; partition: number }
+
+export type StoredTable = {
+  readonly name: TableName
+  /** Where to read on. */
+  readonly next: Offset
+  /** All records before `next`, of which `records` are the ones that come after what was written before. */
+  write(records: StoredRecord[], next: Offset): void
+  newest(key: string): StoredRecord | undefined
+  newestWithPrefix(prefix: string): StoredRecord[]
+  keys(range: { after?: string | undefined; limit: number }): TableKey[]
+  /** All that was written is still so: it has been seen up to the end just now. */
+  confirm(): void
+}
+
+export type TableStore = {
+  /** The file; undefined: in memory. */
+  readonly file: string | undefined
+  /**
+   * What is stored of a table, or an empty one: when nothing is, when it was of another topic of that name, when it goes beyond `end`, or when it was not
+   * confirmed for so long that tombstones may have come and gone.
+   */
+  table(name: TableName & { topicId: string | undefined; end: Offset }): StoredTable
+  close(): void
+}
+
+/** Raised when the tables below change: a file of another version is made anew. */
+const schemaVersion = 1
+const filesMax = 64
+/** Kafka keeps a tombstone for a day at least (delete.retention.ms) unless told otherwise. */
+const unconfirmedMsMax = 20 * 60 * 60 * 1000
+
+const schema = `
+  CREATE TABLE views (
+    number INTEGER PRIMARY KEY,
+    topic TEXT NOT NULL,
+    partition INTEGER NOT NULL,
+    topic_id TEXT, -- NULL: the brokers know none
+    next INTEGER NOT NULL, -- the offset behind what is in here
+    confirmed INTEGER NOT NULL, -- when that was all there was, in milliseconds since 1970
+    UNIQUE (topic, partition)
+  ) STRICT;
+  CREATE TABLE entries (
+    view INTEGER NOT NULL REFERENCES views (number),
+    key TEXT NOT NULL,
+    offset INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    id TEXT,
+    value BLOB NOT NULL,
+    UNIQUE (view, key)
+  ) STRICT;
+  PRAGMA user_version = ${schemaVersion};
+`
+
+type Row = [key: string, offset: number, time: Milliseconds, id: string | null, value: Uint8Array]
+
+export function openTableStore({ folder, clock, log }: { folder: string | undefined; clock: Clock; log: Logger }): TableStore {
+  const { db, file } = folder === undefined ? { db: openFile(':memory:'), file: undefined } : openFirstFree(folder, log)
+  const statements = {
+    find: db.prepare('SELECT number, topic_id, next, confirmed FROM views WHERE topic = ? AND partition = ?'),
+    add: db.prepare('INSERT INTO views (topic, partition, topic_id, next, confirmed) VALUES (?, ?, ?, 0, 0)'),
+    forget: db.prepare('DELETE FROM entries WHERE view = ?'),
+    drop: db.prepare('DELETE FROM views WHERE number = ?'),
+    move: db.prepare('UPDATE views SET next = ?, confirmed = ? WHERE number = ?'),
+    put: db.prepare('INSERT OR REPLACE INTO entries (view, key, offset, time, id, value) VALUES (?, ?, ?, ?, ?, ?)'),
+    remove: db.prepare('DELETE FROM entries WHERE view = ? AND key = ?'),
+    newest: db.prepare('SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key = ?'),
+    prefix: db.prepare('SELECT key, offset, time, id, value FROM entries WHERE view = ? AND key >= ? AND key < ? ORDER BY key'),
+    keys: db.prepare('SELECT key, offset, time FROM entries WHERE view = ? AND key > ? ORDER BY key LIMIT ?'),
+    firstKeys: db.prepare('SELECT key, offset, time FROM entries WHERE view = ? ORDER BY key LIMIT ?'),
+  }
+  for (const statement of [statements.newest, statements.prefix]) statement.setReturnArrays(true)
+
+  function transaction(work: () => void): void {
+    db.exec('BEGIN')
+    try {
+      work()
+      db.exec('COMMIT')
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  }
+
+  return {
+    file,
+
+    table({ topic, partition, topicId, end }) {
+      const name = { topic, partition }
+      const found = statements.find.get(topic, partition)
+      const isSound =
+        found !== undefined &&
+        topicId !== undefined &&
+        found.topic_id === topicId &&
+        Number(found.next) <= end &&
+        clock.now() - Number(found.confirmed) < unconfirmedMsMax
+      if (isSound) return stored(name, Number(found.number), Number(found.next))
+      let number = 0
+      transaction(() => {
+        if (found !== undefined) {
+          statements.forget.run(found.number as SQLInputValue)
+          statements.drop.run(found.number as SQLInputValue)
+        }
+        number = Number(statements.add.run(topic, partition, topicId ?? null).lastInsertRowid)
+      })
+      return stored(name, number, 0)
+    },
+
+    close() {
+      db.close()
+    },
+  }
+
+  function stored(name: TableName, number: number, from: Offset): StoredTable {
+    let next = from
+    const record = ([key, offset, time, id, value]: Row): StoredRecord => ({ ...name, key, value, id: id ?? undefined, offset, time })
+    const key = (row: Record<string, unknown>): TableKey => ({
+      key: String(row.key),
+      offset: Number(row.offset),
+      time: Number(row.time),
+    })
+
+    return {
+      name,
+      get next() {
+        return next
+      },
+
+      write(records, behind) {
+        transaction(() => {
+          for (const each of records) {
+            if (each.value === null) statements.remove.run(number, each.key)
+            else statements.put.run(number, each.key, each.offset, each.time, each.id ?? null, each.value)
+          }
+          statements.move.run(behind, Math.floor(clock.now()), number)
+        })
+        next = behind
+      },
+
+      newest(wanted) {
+        const row = statements.newest.get(number, wanted) as unknown as Row | undefined
+        return row === undefined ? undefined : record(row)
+      },
+
+      newestWithPrefix(prefix) {
+        return (statements.prefix.all(number, prefix, prefixEnd(prefix)) as unknown as Row[]).map(record)
+      },
+
+      keys({ after, limit }) {
+        const rows = after === undefined ? statements.firstKeys.all(number, limit) : statements.keys.all(number, after, limit)
+        return rows.map(key)
+      },
+
+      confirm() {
+        statements.move.run(next, Math.floor(clock.now()), number)
+      },
+    }
+  }
+}
+
+function openFirstFree(folder: string, log: Logger): { db: DatabaseSync; file: string | undefined } {
+  try {
+    mkdirSync(folder, { recursive: true })
+    for (let n = 0; n < filesMax; n += 1) {
+      const file = join(folder, `tables-${n}.db`)
+      const db = openUnlessHeld(file, log)
+      if (db !== undefined) return { db, file }
+    }
+    log.warn({ folder }, 'all files for tables are in use: they are kept in memory, and read again after a restart')
+  } catch (error) {
+    log.warn({ err: error, folder }, 'no file for tables can be written: they are kept in memory, and read again after a restart')
+  }
+  return { db: openFile(':memory:'), file: undefined }
+}
+
+/** Undefined: another process has it. A damaged one is made anew. */
+function openUnlessHeld(file: string, log: Logger): DatabaseSync | undefined {
+  try {
+    return openFile(file)
+  } catch (error) {
+    const code = (error as { errcode?: number }).errcode ?? 0
+    if ((code & 0xff) === sqliteBusy) return undefined
+    if (![sqliteCorrupt, sqliteNotADatabase].includes(code & 0xff)) throw error
+    log.warn({ err: error, file }, 'the file of the tables is damaged; it is made anew')
+    removeFile(file)
+    return openFile(file)
+  }
+}
+
+function openFile(file: string): DatabaseSync {
+  const db = new DatabaseSync(file)
+  try {
+    // The lock is held until the database is closed (keeps T2). Nothing here must survive a power loss, so nothing waits for the disk.
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; COMMIT')
+    const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+    if (version === schemaVersion) return db
+    if (version !== 0) db.exec('DROP TABLE IF EXISTS entries; DROP TABLE IF EXISTS views')
+    db.exec(schema)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function removeFile(file: string): void {
+  for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(file + ending, { force: true })
+}
+
+const sqliteBusy = 5
+const sqliteCorrupt = 11
+const sqliteNotADatabase = 26

@@ -1,0 +1,100 @@
+// Which topics a deployment needs on Kafka, and how each must be configured so that the rules hold there. Pure; topic-admin.ts creates and compares.
+// P1. A record's time is the broker's, so that writers' clocks decide nothing (R2, B2).
+// P2. What was acknowledged stays until it is too old for any turn: the log is the lock (R4), and a restart folds it again (R1).
+// P3. Every record that Weir may write fits, and a consumer can read what a foreign producer compressed.
+
+import { limits } from '../../limits.ts'
+import type { TopicKind, TopicSpec } from '../port.ts'
+
+/** `reason`: why Weir needs it, for people. */
+export type TopicConfig = { name: string; value: string; reason: string }
+
+/** Also what kafkajs's createTopics takes. */
+export type PlannedTopic = {
+  topic: string
+  kind: TopicKind
+  numPartitions: number
+  /** -1: as many as the brokers' default says. */
+  replicationFactor: number
+  configEntries: TopicConfig[]
+}
+
+export type TopicPlanOptions = {
+  /** Copies of each partition; 0: the brokers' default. */
+  replicationFactor: number
+  /** The largest value of one record; a batch of one such record fits. */
+  recordBytesMax?: number
+}
+
+/** What a batch of one record takes beside the record's value: Kafka's own fields, the key and the headers. */
+export const batchOverheadBytes = 64 * 1024
+
+/** The bytes of one batch as it stands in a topic of the plan. The bus writes none that is larger. */
+export function batchBytesMax(recordBytesMax: number = limits.recordBytesMax): number {
+  return recordBytesMax + batchOverheadBytes
+}
+
+/** In the order of `specs`. */
+export function topicPlan(specs: TopicSpec[], { replicationFactor, recordBytesMax }: TopicPlanOptions): PlannedTopic[] {
+  const shortest = Math.min(...specs.flatMap(({ retentionMs }) => retentionMs ?? []))
+  return specs.map((spec) => ({
+    topic: spec.name,
+    kind: spec.kind,
+    numPartitions: spec.partitions,
+    replicationFactor: replicationFactor === 0 ? -1 : replicationFactor,
+    configEntries: [
+      ...(spec.kind === 'log' ? logConfig(spec) : tableConfig(shortest)),
+      { name: 'message.timestamp.type', value: 'LogAppendTime', reason: "a record's time is the broker's, never a writer's" },
+      { name: 'max.message.bytes', value: String(batchBytesMax(recordBytesMax)), reason: 'the largest record that Weir may write fits' },
+      { name: 'compression.type', value: 'producer', reason: 'no broker compresses again, into what Weir cannot read' },
+      { name: 'unclean.leader.election.enable', value: 'false', reason: 'no acknowledged record is given up' },
+      ...copiesConfig(replicationFactor),
+    ],
+  }))
+}
+
+function logConfig({ retentionMs }: TopicSpec): TopicConfig[] {
+  const config = [
+    { name: 'cleanup.policy', value: 'delete', reason: 'a log keeps every record until it is too old for any turn' },
+    { name: 'retention.bytes', value: '-1', reason: 'its age alone decides when a record goes, not its size' },
+  ]
+  if (retentionMs === undefined) return config
+  return [
+    ...config,
+    { name: 'retention.ms', value: String(retentionMs), reason: 'the longest turn and the tolerated downtime fit into it' },
+  ]
+}
+
+/** `retentionMs`: of the logs. Infinity: none says. */
+function tableConfig(retentionMs: number): TopicConfig[] {
+  const config = [{ name: 'cleanup.policy', value: 'compact', reason: 'a table keeps the newest value of every key' }]
+  if (retentionMs === Number.POSITIVE_INFINITY) return config
+  const reason = 'who copies it and was away still sees what was taken out'
+  return [...config, { name: 'delete.retention.ms', value: String(retentionMs), reason }]
+}
+
+/** With three copies one broker may fail without stopping writers and without losing what they wrote. */
+function copiesConfig(replicationFactor: number): TopicConfig[] {
+  if (replicationFactor < 3) return []
+  return [{ name: 'min.insync.replicas', value: '2', reason: 'an acknowledged record is on two brokers at least' }]
+}
+
+/** The same as lines for Kafka's own tool: what who may not let Weir create topics can run. `connection`: its flags, such as --bootstrap-server. */
+export function kafkaTopicsLines(plan: PlannedTopic[], connection: string[]): string[] {
+  return plan.map(({ topic, numPartitions, replicationFactor, configEntries }) =>
+    [
+      'kafka-topics.sh',
+      ...connection,
+      ...['--create', '--if-not-exists', '--topic', topic, '--partitions', String(numPartitions)],
+      ...(replicationFactor === -1 ? [] : ['--replication-factor', String(replicationFactor)]),
+      ...configEntries.flatMap(({ name, value }) => ['--config', `${name}=${value}`]),
+    ]
+      .map(shellWord)
+      .join(' '),
+  )
+}
+
+/** One word of a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,38 @@
+// A stretch of one partition that is read once, from one offset to another: for whoever looks for something in a log, and not at what comes.
+// Memory: one batch, bounded by its bytes.
+
+import type { Milliseconds } from '../clock.ts'
+import type { Bus, Offset, StoredRecord } from './port.ts'
+
+/** `from` is in it, `to` is not. */
+export type Range = { topic: string; partition: number; from: Offset; to: Offset }
+
+/** A record may seem older than the one it follows from, by this at most: on Kafka each has the time of its own partition's leader. */
+export const leadersApartMs: Milliseconds = 60_000
+
+const batchRecordsMax = 10_000
+const batchBytesMax = 4 * 1024 * 1024
+
+/** In order, until `to` or until `signal` aborts. */
+export async function* batchesOf(bus: Bus, { topic, partition, from, to }: Range, signal?: AbortSignal): AsyncGenerator<StoredRecord[]> {
+  for (let next = from; next < to && signal?.aborted !== true; ) {
+    const records = await bus.read({ topic, partition, from: next, to, limit: batchRecordsMax, bytesMax: batchBytesMax })
+    const last = records.at(-1)
+    if (last === undefined) return // what was there is deleted, or was compacted away
+    yield records
+    next = last.offset + 1
+  }
+}
+
+/** The offset from which on nothing in the range is older than `time`: append times do not go back, so halving finds it. */
+export async function firstOffsetSince(bus: Bus, { topic, partition, from, to }: Range, time: Milliseconds): Promise<Offset> {
+  let low = from
+  let high = to
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [record] = await bus.read({ topic, partition, from: middle, to: high, limit: 1, bytesMax: 1 })
+    if (record === undefined || record.time >= time) high = middle
+    else low = record.offset + 1
+  }
+  return low
+}

@@ -1,0 +1,258 @@
+// The command line over a real Kafka broker: `weir up` runs the stages in a process of its own, and `weir ask`, `chat`, `inspect`, `conversations`,
+// `tail` and `doctor` work on the same topics from others.
+
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { ConversationSummary } from '../../services/cli/conversations/summary.ts'
+import type { Timeline } from '../../services/cli/inspect/timeline.ts'
+import type { RecordLine } from '../../services/cli/tail/record-line.ts'
+import type { WeirOptions } from '../../services/weir.ts'
+import { Weir } from '../../services/weir.ts'
+import { partitionOf } from '../../shared/bus/partition.ts'
+import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
+import { call, says, text, textsOf } from '../support/script.ts'
+import type { Desk, RunningWeir } from '../support/weir-command.ts'
+import { openDesk } from '../support/weir-command.ts'
+
+const log = pino({ level: 'silent' })
+const partitions = 2
+
+let desk: Desk
+let brokers: string
+let place: string[]
+let topicPrefix: string
+let up: RunningWeir
+
+beforeAll(async () => {
+  brokers = (await sharedBroker()).bootstrapServers
+  desk = await openDesk((request) => {
+    const [first] = textsOf(request)
+    return first === 'act' && request.messages.length === 1 ? says(call('act', { answer: 'done' })) : says(text('Done.'))
+  })
+  topicPrefix = await newTopics()
+  place = placeOf(topicPrefix)
+  up = run(topicPrefix)
+  await up.shows('the stages are started')
+  for (const conversation of ['act', 'plain'])
+    expect(await ask(conversation, '--conversation', conversation)).toMatchObject({ code: 0, out: 'Done.\n' })
+}, brokerStartMs + 60_000)
+
+afterAll(async () => {
+  up?.child.kill('SIGTERM')
+  await up?.ended
+  await desk?.close()
+}, 60_000)
+
+const placeOf = (prefix: string) => ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', prefix]
+const ask = (message: string, ...args: string[]) => desk.run(['ask', '--agent', 'agent.yaml', ...place, message, ...args])
+
+const run = (prefix: string, ...args: string[]) =>
+  desk.start(['up', ...placeOf(prefix), '--agents', 'agent.yaml', '--partitions', String(partitions), ...args])
+
+async function newTopics(): Promise<string> {
+  const prefix = `test-${randomBytes(6).toString('hex')}.`
+  // It is about Kafka in any case, so it has no --bus.
+  const { code, errors } = await desk.run(['topics', 'create', ...placeOf(prefix).slice(2), '--partitions', String(partitions)])
+  expect({ code, errors }).toEqual({ code: 0, errors: '' })
+  return prefix
+}
+
+async function linesOf(...args: string[]): Promise<RecordLine[]> {
+  const { code, out, errors } = await desk.run(['tail', ...place, ...args])
+  expect({ code, errors }).toEqual({ code: 0, errors: '' })
+  return out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as RecordLine)
+}
+
+const typesOf = (lines: RecordLine[]) => lines.map(({ type }) => type)
+
+describe('weir ask and chat over Kafka', () => {
+  it('are answered by stages elsewhere, and show on the way what happens', async () => {
+    const { code, out, errors } = await ask('act', '--conversation', 'shown')
+    expect({ code, out }).toEqual({ code: 0, out: 'Done.\n' })
+    expect(errors).toMatch(/act started\n(.*\n)*.*act ok/)
+  })
+
+  it('need neither the keys nor the programs that the stages have', async () => {
+    const elsewhere = 'elsewhere.yaml'
+    writeFileSync(
+      join(desk.folder, elsewhere),
+      `name: agent\nsystem: x\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1, apiKey: "\${NOT_SET}" }\ntools: []\n`,
+    )
+    expect(await desk.run(['ask', '--agent', elsewhere, ...place, 'hello'])).toMatchObject({ code: 0, out: 'Done.\n' })
+  })
+
+  it('go on with a conversation, each line piped in being a message', async () => {
+    const chat = await desk.run(['chat', '--agent', 'agent.yaml', ...place, '--conversation', 'chat'], { input: 'one\ntwo\n' })
+    expect(chat).toMatchObject({ code: 0, out: 'Done.\nDone.\n' })
+  })
+
+  it('say that no stage runs, and go on by themselves once somebody runs them', async () => {
+    const prefix = await newTopics()
+    const waiting = desk.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
+    await waiting.shows('nothing was heard for 5 s: no stage runs. weir up starts them.')
+    const started = run(prefix)
+    expect(await waiting.ended).toMatchObject({ code: 0, out: 'Done.\n' })
+    started.child.kill('SIGTERM')
+    expect((await started.ended).code).toBe(0)
+  }, 90_000)
+
+  it('say which stage nobody runs, and can be cancelled meanwhile', async () => {
+    const prefix = await newTopics()
+    const partly = run(prefix, '--stages', 'conversation,accumulator,validator,loop-detector,executor')
+    await partly.shows('the stages are started')
+    const stuck = desk.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
+    await stuck.shows('nobody runs llm-gateway. weir up --stages llm-gateway does.')
+    stuck.child.kill('SIGINT')
+    expect((await stuck.ended).code).toBe(3)
+    partly.child.kill('SIGTERM')
+    await partly.ended
+  }, 90_000)
+
+  it('say what to do where there are no topics, and where there is no broker', async () => {
+    const nowhere = await desk.run(['ask', '--agent', 'agent.yaml', ...placeOf('nobody.'), 'hello'])
+    expect(nowhere).toMatchObject({
+      code: 1,
+      out: '',
+      errors: expect.stringMatching(/^weir: there is no topic nobody\..*weir topics create/),
+    })
+    const address = ['--bus', 'kafka', '--bootstrap-server', '127.0.0.1:1']
+    const { code, errors } = await desk.run(['conversations', ...address])
+    expect(code).toBe(1)
+    expect(errors).toMatch(/weir: no broker could be asked/)
+  })
+})
+
+describe('weir inspect over Kafka', () => {
+  it('shows what happened in a conversation', async () => {
+    const { code, out } = await desk.run(['inspect', ...place, 'act'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^Conversation act: idle, 1 turn\n/)
+    const { out: json } = await desk.run(['inspect', ...place, 'act', '--json'])
+    const timeline = JSON.parse(json) as Timeline
+    expect(timeline.turns[0]).toMatchObject({ text: 'act', end: { outcome: 'answered', reply: 'Done.' } })
+    expect(timeline.turns[0]?.rounds[0]?.calls[0]).toMatchObject({
+      name: 'act',
+      tries: [{ try: 1, status: 'ok' }],
+      result: { status: 'ok' },
+    })
+    expect(timeline).toMatchObject({ state: 'idle', troubles: [], unreadable: 0 })
+  })
+
+  it('says which conversations there are when there is none of that name', async () => {
+    const { code, errors } = await desk.run(['inspect', ...place, 'plan'])
+    expect({ code, errors }).toEqual({ code: 1, errors: 'weir: there is no conversation plan; did you mean plain?\n' })
+  })
+})
+
+describe('weir conversations over Kafka', () => {
+  it('lists them with their turns, tokens and ends', async () => {
+    await ask('again', '--conversation', 'act')
+    const { code, out } = await desk.run(['conversations', ...place, '--json'])
+    expect(code).toBe(0)
+    const summaries = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as ConversationSummary)
+    expect(summaries[0]).toMatchObject({ conversation: 'act', agent: 'agent', turns: 2, last: { outcome: 'answered' } })
+    expect(summaries.find(({ conversation }) => conversation === 'plain')).toMatchObject({ turns: 1, outputTokens: expect.any(Number) })
+  })
+})
+
+describe('weir tail over Kafka', () => {
+  it('shows what stands in a topic, of all partitions and of one conversation', async () => {
+    const lines = await linesOf('activity')
+    expect(lines.map(({ time }) => time)).toEqual(lines.map(({ time }) => time).toSorted())
+    expect(new Set(lines.map(({ topic }) => topic))).toEqual(new Set([`${topicPrefix}activity`]))
+    const plain = await linesOf('activity', '--conversation', 'plain')
+    expect(typesOf(plain)).toEqual(['turn-started', 'round-started', 'turn-finished'])
+    expect(plain.every(({ partition }) => partition === partitionOf('plain', partitions))).toBe(true)
+    expect(plain[0]?.id).toMatch(/^conversation\//)
+    const [, second, last] = plain
+    expect(await linesOf('activity', '--conversation', 'plain', '--since', last?.time ?? '')).toEqual([last])
+    expect(await linesOf('activity', '--conversation', 'plain', '--from', String(second?.offset))).toEqual([second, last])
+    expect(typesOf(await linesOf('history', '--conversation', 'plain', '--from', 'beginning'))).toEqual(['history-entry', 'history-entry'])
+  })
+
+  it('follows what comes', async () => {
+    const following = desk.start([
+      'tail',
+      ...place,
+      'activity',
+      '--follow',
+      '--conversation',
+      'followed',
+      '--from',
+      'beginning',
+      '--limit',
+      '3',
+    ])
+    await ask('followed', '--conversation', 'followed')
+    const { code, out } = await following.ended
+    expect(code).toBe(0)
+    expect(out.match(/"type":"turn-finished"/g)).toHaveLength(2) // the line's and the message's
+  })
+})
+
+describe('weir doctor over Kafka', () => {
+  const examine = async (...args: string[]) => {
+    const { code, out } = await desk.run(['doctor', ...args, '--partitions', String(partitions), '--agent', 'agent.yaml'])
+    return { code, lines: out.split('\n').filter((line) => /^(ok|odd|wrong|skipped) +(client|brokers|topics|stages|records)/.test(line)) }
+  }
+
+  it('looks at brokers, topics, stages and records', async () => {
+    expect(await examine(...place)).toEqual({
+      code: 0,
+      lines: [
+        expect.stringMatching(/^ok +brokers +1 broker: /),
+        expect.stringMatching(/^ok +topics +10 topics that begin with test-.*, all as Weir needs them$/),
+        expect.stringMatching(/^ok +stages +running copies: conversation 1, llm-gateway 1, /),
+        expect.stringMatching(/^ok +records +they can be read; the newest is of /),
+      ],
+    })
+  })
+
+  it('says what is missing', async () => {
+    expect(await examine(...placeOf('nobody.'))).toEqual({
+      code: 1,
+      lines: [
+        expect.stringMatching(/^ok +brokers/),
+        expect.stringMatching(/^wrong +topics +there is none that begins with 'nobody\.': weir topics create/),
+        expect.stringMatching(/^odd +stages +nobody runs conversation, llm-gateway, .*: weir up --stages/),
+        expect.stringMatching(/^wrong +records +there is no topic nobody\./),
+      ],
+    })
+    expect(await examine(...place, '--command-property', 'client.di=x')).toEqual({
+      code: 1,
+      lines: [expect.stringMatching(/^wrong +client .*client\.di: is no property of a Kafka client; did you mean client\.id\?$/)],
+    })
+  })
+})
+
+describe('a program over Kafka', () => {
+  const openWeir = (options: Partial<WeirOptions>) =>
+    Weir.open({
+      ...{ agents: join(desk.folder, 'agent.yaml'), dataFolder: join(desk.folder, 'program'), topicPrefix, log },
+      ...{ bus: { kind: 'kafka', bootstrapServer: brokers }, ...options },
+    })
+
+  it('asks stages elsewhere and hears the answer, also when it asks again', async () => {
+    const weir = await openWeir({})
+    const question = { agent: 'agent', text: 'act', conversation: 'program', messageId: 'm1' }
+    const finished = await weir.ask(question).finished
+    expect(finished).toMatchObject({ outcome: 'answered', reply: 'Done.' })
+    expect(await weir.ask(question).finished).toEqual(finished)
+    await weir.close()
+  })
+
+  it('runs the stages itself, if it is told to', async () => {
+    const weir = await openWeir({ stages: 'here', topicPrefix: await newTopics() })
+    expect(await weir.ask({ agent: 'agent', text: 'act' }).finished).toMatchObject({ outcome: 'answered', totals: { calls: 1 } })
+    await weir.close()
+  })
+})

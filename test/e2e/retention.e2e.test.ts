@@ -1,0 +1,127 @@
+// What time does to a log: a week later its records and the histories of its conversations are gone, and everything goes on. The clock is the real one
+// with days added to it.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { AnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
+import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
+import { openEdge } from '../../services/edge/edge.ts'
+import { startStages } from '../../services/stages.ts'
+import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import type { Bus } from '../../shared/bus/port.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { systemClock } from '../../shared/clock.ts'
+import type { TurnFinished } from '../../shared/messages.ts'
+import { retentionMsOf } from '../../shared/retention.ts'
+import { foldFrom } from '../../shared/runtime/position.ts'
+import { topicSpecs } from '../../shared/topology.ts'
+import { until } from '../support/inbox.ts'
+import { testAgent } from '../support/pipeline.ts'
+import { call, says, script, text } from '../support/script.ts'
+
+const wiring = { topicPrefix: 'weir.', partitions: 1 }
+const silent = pino({ level: 'silent' })
+
+let folder: string
+let server: AnthropicServer
+let daysLater: number
+const clock: Clock = { ...systemClock, now: () => Date.now() + retentionMsOf(daysLater) }
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-retention-'))
+  daysLater = 0
+})
+
+afterEach(async () => {
+  await server.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const openBus = () => openEmbeddedBus({ file: join(folder, 'weir.db'), clock, synchronous: 'off', keepFrom: foldFrom })
+
+type Running = { bus: Bus; ask(message: string): Promise<TurnFinished> }
+
+/** One process's life. */
+async function weir(retention: number, live: (running: Running) => Promise<void>): Promise<void> {
+  const bus = await openBus()
+  const agent = testAgent(server.url, {}, join(folder, 'starts'))
+  const retentionMs = retentionMsOf(retention)
+  const running = await startStages({ bus, ...wiring, retentionMs, agents: new Map([[agent.name, agent]]), log: silent })
+  const edge = openEdge({ bus, ...wiring })
+  try {
+    await live({
+      bus,
+      async ask(message) {
+        const question = { agent, conversation: 'c', messageId: message, text: message }
+        for await (const event of edge.ask(question, AbortSignal.timeout(20_000)))
+          if (event.type === 'turn-finished' && event.messageId === message) return event
+        throw new Error('the turn did not end')
+      },
+    })
+  } finally {
+    await running.close()
+    edge.close()
+    await bus.close()
+  }
+}
+
+const twoTurns = () => script(says(call('exec', { command: 'ls' })), says(text('There are three files.')), says(text('Still three.')))
+
+/** How many records of each topic are still there, but for those that nothing has been written to. */
+async function records(bus: Bus): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { name } of topicSpecs('weir.', 1)) {
+    const [ends] = await bus.ends(name)
+    const found = await bus.read({ topic: name, partition: 0, from: 0, limit: 10_000 })
+    if (ends !== undefined && ends.end > 0) counts[name] = found.length
+  }
+  return counts
+}
+
+describe('a log', () => {
+  it('has lost what is older than its retention, and Weir goes on with the same conversation from there', async () => {
+    server = await startAnthropicServer(twoTurns())
+    await weir(7, async ({ ask }) => expect(await ask('list the files')).toMatchObject({ outcome: 'answered' }))
+
+    daysLater = 8
+    await weir(7, async ({ bus }) => {
+      await until(async () => (await bus.list({ topic: 'weir.history', partition: 0, prefix: '' })).length === 0)
+    })
+    const bus = await openBus()
+    const { 'weir.history': tombstones = 0, ...logs } = await records(bus)
+    await bus.close()
+    expect(tombstones).toBeGreaterThan(0)
+    expect(Object.keys(logs).length).toBeGreaterThan(5)
+    // The conversation was idle and remembered its message when the first process ended; it is folded from there, and then closed.
+    expect(Object.values(logs).reduce((sum, count) => sum + count, 0)).toBeLessThan(10)
+
+    await weir(7, async ({ ask }) => expect(await ask('and now?')).toMatchObject({ outcome: 'answered', reply: 'Still three.' }))
+    expect(JSON.stringify(server.requests.at(-1))).not.toContain('list the files')
+  })
+
+  it('that was begun without a retention takes the one of the settings, and a longer one keeps what is there', async () => {
+    server = await startAnthropicServer(twoTurns())
+    const before = await openBus()
+    await before.ensureTopics(topicSpecs('weir.', 1).map(({ retentionMs: _, ...spec }) => spec))
+    await before.close()
+    await weir(30, async ({ ask }) => void (await ask('list the files')))
+
+    daysLater = 8
+    await weir(30, async ({ ask }) => {
+      expect(await ask('and now?')).toMatchObject({ reply: 'Still three.' })
+    })
+    expect(JSON.stringify(server.requests.at(-1))).toContain('list the files')
+    const read = await openBus()
+    expect((await read.read({ topic: 'weir.activity', partition: 0, from: 0, limit: 1 }))[0]?.offset).toBe(0)
+    await read.close()
+
+    daysLater = 16
+    await weir(7, async () => {})
+    const after = await openBus()
+    expect(await after.read({ topic: 'weir.activity', partition: 0, from: 0, limit: 1 })).toEqual([])
+    await after.close()
+  })
+})

@@ -1,0 +1,153 @@
+// `weir up` on a real broker: the stages in two processes, a client in a third, and what becomes of it all when a process leaves.
+
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { pino } from 'pino'
+import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
+import { openBus } from '../../services/open-bus.ts'
+import type { Bus } from '../../shared/bus/port.ts'
+import { decode } from '../../shared/codec.ts'
+import type { Message } from '../../shared/messages.ts'
+import { readSettings } from '../../shared/settings.ts'
+import type { TopicName } from '../../shared/topology.ts'
+import { topicSpecs } from '../../shared/topology.ts'
+import { until } from '../support/inbox.ts'
+import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
+import { call, resultsOf, says, script, text } from '../support/script.ts'
+import type { Desk } from '../support/weir-command.ts'
+import { openDesk } from '../support/weir-command.ts'
+import type { WeirUp } from '../support/weir-up.ts'
+import { metricOf, startUp } from '../support/weir-up.ts'
+
+/** Processes that start and groups that come together: seconds each on a busy machine. */
+jest.setTimeout(120_000)
+
+const partitions = 3
+const agentSide = 'llm-gateway,executor,accumulator'
+const otherSide = 'conversation,validator,loop-detector'
+
+let bootstrapServer: string
+let desk: Desk
+let bus: Bus | undefined
+/** New for each test: the broker is shared. */
+let topicPrefix: string
+
+beforeAll(async () => {
+  bootstrapServer = (await sharedBroker()).bootstrapServers
+}, brokerStartMs)
+
+afterEach(async () => {
+  await bus?.close()
+  bus = undefined
+  await desk.close()
+})
+
+async function open(model: (request: ModelCall, number: number) => Reply, { topics = true } = {}): Promise<void> {
+  desk = await openDesk(model)
+  topicPrefix = `up-${randomUUID().slice(0, 8)}.`
+  bus = await openBus(readSettings({ bus: 'kafka', bootstrapServer, dataFolder: desk.folder }, {}), pino({ level: 'silent' }))
+  if (topics) await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
+}
+
+/** Each has a data folder of its own, as processes on different machines have. */
+function up(stages: string): WeirUp {
+  const environment = { WEIR_DATA_FOLDER: `data-${randomUUID()}`, ...onKafka() }
+  return startUp(desk, { args: ['--stages', stages, '--agents', 'agent.yaml'], environment })
+}
+
+const onKafka = () => ({ WEIR_BUS: 'kafka', WEIR_BOOTSTRAP_SERVER: bootstrapServer, WEIR_TOPIC_PREFIX: topicPrefix })
+
+function ask(said: string) {
+  return desk.run(['ask', '--agent', 'agent.yaml', said], { environment: onKafka() })
+}
+
+async function records(topic: TopicName): Promise<Message[]> {
+  const found: Message[] = []
+  for (const { partition, end } of (await bus?.ends(topicPrefix + topic)) ?? [])
+    for (const { value } of (await bus?.read({ topic: topicPrefix + topic, partition, from: 0, to: end, limit: 1_000 })) ?? [])
+      found.push(decode(value as Uint8Array))
+  return found
+}
+
+const ofType = async (topic: TopicName, type: Message['type']) => (await records(topic)).filter((message) => message.type === type)
+
+describe('weir up on Kafka', () => {
+  it('plays a turn through two processes with three stages each, and both say what they did', async () => {
+    await open(script(says(call('act', {}), call('exec', {})), says(text('All is well.'))))
+    const both = [up(agentSide), up(otherSide)]
+    await Promise.all(both.map((one) => one.untilReady()))
+    expect(JSON.parse((await both[1]?.probe('/readyz'))?.text ?? '')).toMatchObject({
+      stages: { validator: { joined: true, partitions: { '0': 'caught up', '1': 'caught up', '2': 'caught up' } } },
+    })
+
+    expect(await ask('How is it?')).toMatchObject({ code: 0, out: 'All is well.\n' })
+    const [agents, others] = await Promise.all(both.map((one) => one.probe('/metrics')))
+    const metric = (probe: typeof agents, series: string) => probe && metricOf(probe, series)
+    expect(metric(agents, 'weir_attempts_total{outcome="answered"}')).toBe(2)
+    expect(metric(agents, 'weir_tool_duration_seconds_count{status="ok"}')).toBe(1)
+    expect(metric(agents, 'weir_partitions_assigned{stage="executor"}')).toBe(3)
+    expect(metric(others, 'weir_verdicts_total{verdict="schema"}')).toBe(1)
+    expect(metric(others, 'weir_turns_total{outcome="answered",class="none",cap="none"}')).toBe(1)
+    expect(metric(others, 'weir_lag_records{stage="conversation",partition="0"}')).toBe(0)
+
+    for (const one of both) one.signal('SIGTERM')
+    expect((await Promise.all(both.map((one) => one.ended))).map(({ code }) => code)).toEqual([0, 0])
+  })
+
+  it('at SIGTERM lets a running tool end and leaves its group; the next process goes on with its outcome', async () => {
+    await open(script(says(call('act', { sleepMs: 2_000, answer: 'done' })), says(text('All is well.'))))
+    const others = up(otherSide)
+    const first = up(agentSide)
+    await Promise.all([others.untilReady(), first.untilReady()])
+    const asked = ask('go')
+    await until(async () => (await ofType('activity', 'tool-started')).length === 1)
+    first.signal('SIGTERM')
+    expect((await first.ended).code).toBe(0)
+    expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([{ result: { status: 'ok', text: 'done' } }])
+
+    const next = up(agentSide)
+    expect(await asked).toMatchObject({ code: 0, out: 'All is well.\n' })
+    expect(resultsOf(desk.server.requests[1])).toEqual(['done'])
+    expect(desk.server.requests).toHaveLength(2)
+    expect((await ofType('activity', 'tool-started')).length).toBe(1)
+    for (const one of [others, next]) one.signal('SIGTERM')
+    expect((await Promise.all([others.ended, next.ended])).map(({ code }) => code)).toEqual([0, 0])
+  })
+
+  it('is ready as the member to which a group has no partition left to give', async () => {
+    await open(script())
+    const all = Array.from({ length: partitions + 1 }, () => up('validator'))
+    await Promise.all(all.map((one) => one.untilReady()))
+    const assigned = async () => {
+      const probes = await Promise.all(all.map((one) => one.probe('/metrics')))
+      return probes.map((probe) => metricOf(probe, 'weir_partitions_assigned{stage="validator"}')).toSorted()
+    }
+    await until(async () => `${await assigned()}` === '0,1,1,1')
+    for (const one of all) expect((await one.probe('/readyz')).status).toBe(200)
+    for (const one of all) one.signal('SIGTERM')
+    expect((await Promise.all(all.map((one) => one.ended))).map(({ code }) => code)).toEqual([0, 0, 0, 0])
+  })
+
+  it('ends with 1 and the names of topics that are missing: it creates none', async () => {
+    await open(script(), { topics: false })
+    const up1 = up('validator')
+    expect((await up1.ended).code).toBe(1)
+    expect((await up1.line('the stages cannot be started')).err).toMatchObject({
+      code: 'bus.topic-missing',
+      message: expect.stringContaining(`${topicPrefix}conversation-events`),
+    })
+    await expect(bus?.ends(`${topicPrefix}conversation-events`)).rejects.toMatchObject({ code: 'bus.topic-missing' })
+  })
+
+  it('ends with 1 and the difference where a topic is not as it must be', async () => {
+    await open(script(), { topics: false })
+    const specs = topicSpecs(topicPrefix, partitions)
+    await bus?.ensureTopics(specs.map((spec) => (spec.name.endsWith('activity') ? { ...spec, partitions: partitions + 1 } : spec)))
+    const up1 = up('validator')
+    expect((await up1.ended).code).toBe(1)
+    expect((await up1.line('the stages cannot be started')).err).toMatchObject({
+      code: 'bus.topic-differs',
+      message: expect.stringContaining(`${topicPrefix}activity`),
+    })
+  })
+})

@@ -1,0 +1,129 @@
+// `weir topics` as somebody has it at a shell, against a real broker.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { Kafka, logLevel } from 'kafkajs'
+import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
+import type { Desk, Ended } from '../../../support/weir-command.ts'
+import { openDesk } from '../../../support/weir-command.ts'
+
+const commandMs = 60_000
+
+let desk: Desk
+let broker: string
+let folder: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-topics-'))
+  broker = (await sharedBroker()).bootstrapServers
+  desk = await openDesk(() => {
+    throw new Error('nobody asks a model')
+  })
+}, brokerStartMs)
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await desk?.close()
+})
+
+const topics = (...args: string[]): Promise<Ended> => desk.run(['topics', ...args])
+const onBroker = () => ['--bootstrap-server', broker, '--topic-prefix', `cli-${process.pid}.`, '--replication-factor', '1']
+
+describe('weir topics plan', () => {
+  it('shows topics, reasons and lines, and asks no broker', async () => {
+    const { code, out } = await topics('plan', '--topic-prefix', 'mine.', '--partitions', '2', '--retention', '9')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^mine\.activity +log +2 +brokers' default +9 days$/m)
+    expect(out).toMatch(/^mine\.history +table +2 +brokers' default +newest of each key$/m)
+    expect(out).toContain("message.timestamp.type=LogAppendTime  (all)\n    a record's time is the broker's, never a writer's\n")
+    expect(out).toContain(
+      'kafka-topics.sh --bootstrap-server HOST:9092 --create --if-not-exists --topic mine.activity --partitions 2 --config ',
+    )
+  })
+
+  it('gives the same to programs, with the connection in the lines and without secrets', async () => {
+    const secret = ['--command-property', 'ssl.key.password=hunter2']
+    const { out } = await topics('plan', '--json', '--bootstrap-server', 'one:9092', '--command-config', 'client.properties', ...secret)
+    const { topics: planned, lines } = JSON.parse(out)
+    expect(planned).toHaveLength(10)
+    expect(planned[0].configEntries[0]).toEqual({ name: 'cleanup.policy', value: 'delete', reason: expect.any(String) })
+    expect(lines[0]).toMatch(/^kafka-topics\.sh --bootstrap-server one:9092 --command-config client\.properties --create /)
+    expect(out).not.toContain('hunter2')
+  })
+
+  it('refuses a retention that is shorter than the longest turn and the tolerated downtime', async () => {
+    const { code, errors } = await topics('plan', '--retention', '1')
+    expect(code).toBe(2)
+    expect(errors).toContain('set retention to at least')
+  })
+})
+
+describe('weir topics create and check', () => {
+  it(
+    'name what is missing, create it once, and then find all as it must be',
+    async () => {
+      const missing = await topics('check', ...onBroker())
+      expect(missing.code).toBe(1)
+      expect(missing.out.match(/: topic is missing, and must be there\n {4}weir topics create\n/g)).toHaveLength(10)
+
+      const created = await topics('create', ...onBroker())
+      expect(created).toMatchObject({ code: 0, errors: '' })
+      expect(created.out.match(/^created cli-/gm)).toHaveLength(10)
+      const again = await topics('create', ...onBroker(), '--json')
+      expect(JSON.parse(again.out)).toEqual({ created: [], differences: [] })
+      expect(await topics('check', ...onBroker())).toMatchObject({ code: 0, out: '10 topics, all as Weir needs them\n' })
+    },
+    5 * commandMs,
+  )
+
+  it(
+    'tell a topic that differs, with the remedy, and leave it as it is',
+    async () => {
+      const prefix = `differs-${process.pid}.`
+      const args = ['--bootstrap-server', broker, '--topic-prefix', prefix, '--replication-factor', '1']
+      const admin = new Kafka({ brokers: broker.split(','), logLevel: logLevel.NOTHING }).admin()
+      await admin.connect()
+      await admin.createTopics({ topics: [{ topic: `${prefix}history`, numPartitions: 1 }] })
+      await admin.disconnect()
+      for (const command of ['create', 'check']) {
+        const { code, out } = await topics(command, ...args)
+        expect(code).toBe(1)
+        expect(out).toContain(`${prefix}history: partitions is 1, and must be 4\n    set partitions to 1 (--partitions, WEIR_PARTITIONS)`)
+        expect(out).toMatch(
+          new RegExp(
+            `${prefix}history: cleanup.policy is delete, and must be compact\\n {4}kafka-configs.sh .* --add-config cleanup.policy=compact`,
+          ),
+        )
+      }
+    },
+    5 * commandMs,
+  )
+
+  it(
+    'say what is wrong when no broker answers, or none is named, or the properties cannot be used',
+    async () => {
+      const nobody = await topics('check', '--bootstrap-server', 'localhost:1')
+      expect(nobody).toMatchObject({ code: 1, out: '' })
+      expect(nobody.errors).toContain('no broker could be asked to look at the topics')
+      const unnamed = await topics('check')
+      expect(unnamed).toMatchObject({ code: 2, out: '' })
+      expect(unnamed.errors).toContain('give --bootstrap-server HOST:9092')
+      const file = join(folder, 'client.properties')
+      writeFileSync(file, 'acks=all\nsecurity.protocl=SSL')
+      const misspelled = await topics('check', '--bootstrap-server', 'localhost:1', '--command-config', file)
+      expect(misspelled).toMatchObject({ code: 2, out: '' })
+      expect(misspelled.errors).toContain(`${file}:2 security.protocl: is no property of a Kafka client; did you mean security.protocol?`)
+    },
+    2 * commandMs,
+  )
+
+  it(
+    'say which properties are left aside',
+    async () => {
+      const { code, errors } = await topics('check', ...onBroker(), '--command-property', 'acks=1')
+      expect(code).toBe(0)
+      expect(errors).toContain('--command-property acks is left aside: Weir writes in its own way')
+    },
+    commandMs,
+  )
+})

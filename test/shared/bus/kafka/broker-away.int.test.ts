@@ -1,0 +1,157 @@
+// A broker that is killed, paused, or never lets us in: what was acknowledged stays, order holds, and work goes on afterwards.
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Logger } from 'pino'
+import { pino } from 'pino'
+import type { Bus } from '../../../../shared/bus/port.ts'
+import { brokerStartMs, startBroker } from '../../../support/kafka/broker.ts'
+import type { Broker } from '../../../support/kafka/broker-options.ts'
+import { newName, readAll, record } from '../contract-world.ts'
+import { commitBehind, subscribeRecording, textOf, until } from '../recording-readers.ts'
+import { kafkaWorld } from './kafka-world.ts'
+
+let broker: Broker
+beforeAll(async () => {
+  broker = await startBroker({
+    listeners: { LOGIN: 'SASL_PLAINTEXT' },
+    users: { alice: 'a-secret', weir: 'another-secret' },
+    properties: {
+      'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+      'super.users': 'User:ANONYMOUS;User:weir',
+      'connections.max.reauth.ms': '2000',
+    },
+  })
+}, brokerStartMs)
+afterAll(() => broker?.stop())
+const world = kafkaWorld(async () => broker)
+
+function capturedLog(): { log: Logger; lines: string[] } {
+  const lines: string[] = []
+  return { log: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }), lines }
+}
+
+/** Appends numbers one after the other, a stage copies them to `copy`, and both go on until stop(). */
+async function load(bus: Bus): Promise<{ inbox: string; copy: string; written: string[]; stop(): Promise<void> }> {
+  const [inbox, copy] = [await world.topic(bus), await world.topic(bus)]
+  const recording = await subscribeRecording(bus, {
+    group: newName('group'),
+    topic: inbox,
+    step: (batch) => ({
+      outputs: batch.map((each) => ({ ...record(copy, textOf(each)), id: `copy/0/${each.offset}/0` })),
+      commit: commitBehind(batch),
+    }),
+  })
+  let isStopped = false
+  const written: string[] = []
+  const writing = (async () => {
+    for (let n = 0; !isStopped; n += 1) {
+      await bus.append([record(inbox, `${n}`)])
+      written.push(`${n}`)
+    }
+  })()
+  await until('it runs', () => written.length > 20)
+  return {
+    ...{ inbox, copy, written },
+    async stop() {
+      isStopped = true
+      await writing
+      await until('all is copied', async () => (await readAll(bus, copy)).map(textOf).includes(written.at(-1) ?? ''))
+      await recording.subscription.close()
+    },
+  }
+}
+
+/** Repeats may be there; without them it must be what was written, in order. */
+function withoutRepeats(texts: string[]): string[] {
+  let last = -1
+  return texts.filter((text) => {
+    const isNew = Number(text) > last
+    if (isNew) last = Number(text)
+    return isNew
+  })
+}
+
+describe('a broker that goes away under load', () => {
+  it.each([
+    ['is killed and started again', () => broker.kill().then(() => broker.restart())],
+    [
+      'is paused for longer than requests and sessions last',
+      async () => {
+        await broker.pause()
+        await new Promise((resolve) => setTimeout(resolve, 6_000))
+        await broker.resume()
+      },
+    ],
+  ])(
+    '%s: nothing acknowledged is lost, the order holds, and work goes on',
+    async (_, trouble) => {
+      const { log, lines } = capturedLog()
+      const client = { brokers: world.brokers, clientId: 'away', requestTimeout: 2_000, connectionTimeout: 1_000 }
+      const bus = await world.open({ client, log })
+      const running = await load(bus)
+      const before = running.written.length
+      await trouble()
+      await until('it goes on', () => running.written.length > before + 50)
+      await running.stop()
+      const inbox = (await readAll(bus, running.inbox)).map(textOf)
+      const copy = (await readAll(bus, running.copy)).map(textOf)
+      expect(withoutRepeats(inbox)).toEqual(running.written)
+      expect(withoutRepeats(copy)).toEqual(running.written)
+      const loud = lines.map((line) => JSON.parse(line) as { level: number; msg: string }).filter(({ level }) => level >= 40)
+      expect(loud.length).toBeLessThan(20)
+    },
+    120_000,
+  )
+})
+
+describe('a broker that asks who we are', () => {
+  const client = (username: string, password: string) => ({
+    brokers: [broker.listeners.LOGIN ?? ''],
+    clientId: 'login',
+    reauthenticationThreshold: 500,
+    sasl: { mechanism: 'plain' as const, username, password },
+  })
+
+  it('refuses a wrong password at once, and the log has no password', async () => {
+    const { log, lines } = capturedLog()
+    await expect(world.open({ client: client('weir', 'wrong-secret'), log })).rejects.toMatchObject({ code: 'bus.unauthorized' })
+    expect(lines.join('\n')).not.toContain('wrong-secret')
+  })
+
+  it('refuses what the user has no right to, with what that was', async () => {
+    const topic = await world.topic(await world.open())
+    const { log, lines } = capturedLog()
+    const alice = await world.open({ client: client('alice', 'a-secret'), log })
+    const refused = { code: 'bus.unauthorized', retryable: false, message: expect.stringContaining(topic) }
+    await expect(alice.append([record(topic, 'a')])).rejects.toMatchObject(refused)
+    await expect(alice.ends(topic)).rejects.toMatchObject(refused)
+    await world.admin.createAcls({
+      acl: ['DESCRIBE', 'READ'].map((operation) => ({
+        resourceType: 2,
+        resourceName: topic,
+        resourcePatternType: 3,
+        principal: 'User:alice',
+        host: '*',
+        operation: operation === 'READ' ? 3 : 8,
+        permissionType: 3,
+      })),
+    })
+    await until('the right is there', async () => (await alice.ends(topic).catch(() => [])).length === 1)
+    await expect(alice.append([record(topic, 'a')])).rejects.toMatchObject(refused)
+    const recording = await subscribeRecording(alice, { group: newName('group'), topic })
+    await expect(recording.subscription.failed).rejects.toMatchObject({
+      code: 'bus.unauthorized',
+      message: expect.stringContaining('group'),
+    })
+    expect(recording.partitions.size).toBe(0)
+    expect(lines.join('\n')).not.toContain('a-secret')
+  })
+
+  it('asks again while work goes on: sessions that are renewed lose nothing', async () => {
+    const bus = await world.open({ client: client('weir', 'another-secret') })
+    const running = await load(bus)
+    await new Promise((resolve) => setTimeout(resolve, 5_000))
+    await running.stop()
+    expect((await readAll(bus, running.copy)).map(textOf)).toEqual(running.written)
+  }, 60_000)
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals'
+import { protocolError } from '../../../../shared/bus/kafka/driver.ts'
+import { asBusError, troubleOf } from '../../../../shared/bus/kafka/failure.ts'
+import { WeirError } from '../../../../shared/errors.ts'
+
+const driverError = (name: string, message: string, code?: string) => Object.assign(new Error(message), { name, code })
+
+describe('what a broker says', () => {
+  it.each([
+    [3, 'stale', 'bus.topic-missing'],
+    [6, 'stale', 'bus.refused'],
+    [7, 'passing', 'bus.refused'],
+    [10, 'lasting', 'bus.record-too-large'],
+    [19, 'passing', 'bus.refused'],
+    [29, 'lasting', 'bus.unauthorized'],
+    [30, 'lasting', 'bus.unauthorized'],
+    [34, 'stale', 'bus.refused'],
+    [35, 'lasting', 'bus.refused'],
+    [58, 'lasting', 'bus.unauthorized'],
+    [9999, 'passing', 'bus.refused'],
+  ])('by code %d is %s, and then %s', (code, trouble, weirCode) => {
+    const error = protocolError(code)
+    expect(troubleOf(error)).toBe(trouble)
+    expect(asBusError(error, 'write to t/0')).toMatchObject({
+      code: weirCode,
+      message: expect.stringContaining('write to t/0'),
+      cause: error,
+    })
+  })
+
+  it('is a lost connection, which a repeat can mend, or a login that none can', () => {
+    const lost = driverError('KafkaJSConnectionError', 'Connection error: connect ECONNREFUSED', 'ECONNREFUSED')
+    const ended = driverError('KafkaJSSASLAuthenticationError', 'SASL PLAIN authentication failed: Closed connection')
+    const refused = driverError(
+      'KafkaJSSASLAuthenticationError',
+      'SASL PLAIN authentication failed: Authentication failed: Invalid username',
+    )
+    const untrusted = driverError('KafkaJSConnectionError', 'Connection error: self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT')
+    const described = [lost, ended, refused, untrusted].map((error) => [
+      troubleOf(error),
+      asBusError(error, 'x').code,
+      asBusError(error, 'x').retryable,
+    ])
+    expect(described).toEqual([
+      ['stale', 'bus.unreachable', true],
+      ['stale', 'bus.unreachable', true],
+      ['lasting', 'bus.unauthorized', false],
+      ['lasting', 'bus.unauthorized', false],
+    ])
+  })
+
+  it('leaves what is in our words as it is, and takes a mistake of ours for no trouble of the broker', () => {
+    const ours = new WeirError('bus.full', 'full', { retryable: true })
+    expect([asBusError(ours, 'x'), troubleOf(ours)]).toEqual([ours, 'passing'])
+    expect(troubleOf(new TypeError('undefined is not a function'))).toBe('lasting')
+  })
+})

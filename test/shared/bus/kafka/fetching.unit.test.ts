@@ -1,0 +1,273 @@
+// Fetching against a cluster that is made up here: what a broker answers, and when, is the test's to say.
+
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { Cluster, Topic } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Node } from '../../../../shared/bus/kafka/driver.ts'
+import type { FetchedPartition } from '../../../../shared/bus/kafka/fetch-request.ts'
+import type { Cursor, Fetching } from '../../../../shared/bus/kafka/fetching.ts'
+import { createFetching } from '../../../../shared/bus/kafka/fetching.ts'
+import type { Link } from '../../../../shared/bus/kafka/link.ts'
+import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
+import type { HandClock } from '../hand-clock.ts'
+import { handClock } from '../hand-clock.ts'
+import { textOf } from '../recording-readers.ts'
+
+type Asked = { link: number; node: number; answer(...partitions: FetchedPartition[]): Promise<void>; fail(error: Error): Promise<void> }
+
+let fetching: Fetching | undefined
+afterEach(() => fetching?.close())
+
+/** `asked`: the requests that wait for an answer, in order. */
+function madeUpCluster(topics: Topic[]): {
+  cluster: Cluster
+  clock: HandClock
+  asked: Asked[]
+  links: { isOpen: boolean }[]
+  refreshes: () => number
+} {
+  const clock = handClock()
+  const asked: Asked[] = []
+  const links: { isOpen: boolean }[] = []
+  let refreshes = 0
+  const cluster: Cluster = {
+    clock,
+    known: (name) => topics.find((topic) => topic.name === name),
+    topic: async (name) => topics.find((topic) => topic.name === name) as Topic,
+    kind: async () => 'log',
+    ends: async (_, partitions = [0]) => partitions.map((partition) => ({ partition, begin: 0, end: 100 })),
+    coordinatorOf: () => Promise.reject(new Error('not asked')),
+    async refresh() {
+      refreshes += 1
+    },
+    async connect(node: Node): Promise<Link> {
+      const state = { isOpen: true }
+      const link = links.push(state) - 1
+      return {
+        node,
+        get isOpen() {
+          return state.isOpen
+        },
+        ask: () =>
+          new Promise((resolve, reject) => {
+            asked.push({
+              ...{ link, node: node.id },
+              answer: (...partitions) => settled(() => resolve(partitions as never)),
+              fail: (error) => settled(() => reject(error)),
+            })
+          }),
+        close() {
+          state.isOpen = false
+        },
+      }
+    },
+    persist: (_, work) => work(),
+    close() {},
+  }
+  async function settled(act: () => void): Promise<void> {
+    act()
+    await turns()
+  }
+  return { cluster, clock, asked, links, refreshes: () => refreshes }
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
+
+const node: Node = { id: 1, host: 'h', port: 1 }
+const topic = (leaders: Topic['leaders'] = [node, node, node, node, node, node], id = 'id'): Topic => ({ name: 't', id, leaders })
+
+function cursor(partition: number, next = 0): Cursor & { seen: string[]; failures: string[]; isFull: boolean } {
+  const made = {
+    ...{ topic: 't', partition, next, skipsDeleted: false, isFull: false },
+    ...{ seen: [] as string[], failures: [] as string[] },
+    hasRoom: () => !made.isFull,
+    take: (records: { value: Uint8Array | null }[]) => void made.seen.push(...records.map(textOf)),
+    fail: (error: { code: string }) => void made.failures.push(error.code),
+  }
+  return made
+}
+
+function fetched(partition: number, base: number, ...texts: string[]): FetchedPartition {
+  const records = texts.map((text) => ({ topic: 't', partition, key: 'k', value: new TextEncoder().encode(text) }))
+  const set = texts.length === 0 ? Buffer.alloc(0) : encodeBatch(records, 1)
+  if (texts.length > 0) set.writeBigInt64BE(BigInt(base), 0)
+  return { topic: 't', partition, errorCode: 0, end: base + texts.length, begin: 0, aborted: [], set }
+}
+
+function start(cluster: Cluster, requestsMax = 2): Fetching {
+  const limits = { partitionBytesMax: 1000, bytesMax: 1000 }
+  fetching = createFetching({ cluster, log: pino({ level: 'silent' }), requestsMax, ...limits })
+  return fetching
+}
+
+describe('fetching', () => {
+  it('reads many partitions with one request, and each goes on where it was', async () => {
+    const { cluster, asked } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    const [zero, one] = [cursor(0), cursor(1, 10)]
+    reading.add(zero)
+    reading.add(one)
+    await turns()
+    expect(asked).toHaveLength(1)
+    await asked[0]?.answer(fetched(0, 0, 'a', 'b'), fetched(1, 10))
+    expect([zero.seen, zero.next, one.seen, one.next]).toEqual([['a', 'b'], 2, [], 10])
+    expect(asked).toHaveLength(2)
+  })
+
+  it('does not let a cursor that comes later wait behind a request that waits', async () => {
+    const { cluster, asked } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    reading.add(cursor(0))
+    await turns()
+    const late = cursor(1)
+    reading.add(late)
+    await turns()
+    expect(asked.map(({ link }) => link)).toEqual([0, 1])
+    await asked[1]?.answer(fetched(1, 0, 'at once'))
+    expect(late.seen).toEqual(['at once'])
+  })
+
+  it('leaves out a cursor without room until it is woken, and asks for it at once then', async () => {
+    const { cluster, asked } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    const full = cursor(0)
+    full.isFull = true
+    reading.add(full)
+    await turns()
+    expect(asked).toHaveLength(0)
+    full.isFull = false
+    reading.wake()
+    await turns()
+    expect(asked).toHaveLength(1)
+  })
+
+  it('serves those who read one partition from one offset together, and one from elsewhere by another request', async () => {
+    const { cluster, asked } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    const [here, too, elsewhere] = [cursor(0), cursor(0), cursor(0, 5)]
+    for (const each of [here, too, elsewhere]) reading.add(each)
+    await turns()
+    expect(asked).toHaveLength(2)
+    await asked[0]?.answer(fetched(0, 0, 'a'))
+    expect([here.seen, too.seen, elsewhere.seen]).toEqual([['a'], ['a'], []])
+  })
+
+  it('drops what comes for a cursor that was removed, also when one at another place took its stead', async () => {
+    const { cluster, asked } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    const [before, after] = [cursor(0), cursor(0, 50)]
+    reading.add(before)
+    await turns()
+    reading.remove(before)
+    reading.add(after)
+    await turns()
+    await asked[0]?.answer(fetched(0, 0, 'stale'))
+    await asked[1]?.answer(fetched(0, 50, 'fresh'))
+    expect([before.seen, after.seen, after.next]).toEqual([[], ['fresh'], 51])
+  })
+
+  it('asks for new leaders and tries again when one has moved or cannot be reached, a while later', async () => {
+    const { cluster, clock, asked, refreshes } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    const reader = cursor(0)
+    reading.add(reader)
+    await turns()
+    await asked[0]?.answer({ ...fetched(0, 0), errorCode: 6 })
+    expect([refreshes(), asked.length]).toEqual([1, 1])
+    clock.advance(100)
+    await turns()
+    await asked[1]?.fail(Object.assign(new Error('gone'), { name: 'KafkaJSConnectionError' }))
+    expect([refreshes(), asked.length]).toEqual([2, 2])
+    clock.advance(200)
+    await turns()
+    await asked[2]?.answer(fetched(0, 0, 'a'))
+    expect([reader.seen, reader.failures]).toEqual([['a'], []])
+  })
+
+  it('waits for a leader where there is none, however long that takes', async () => {
+    const leaders: Topic['leaders'] = [undefined]
+    const { cluster, clock, asked } = madeUpCluster([topic(leaders)])
+    const reading = start(cluster)
+    const reader = cursor(0)
+    reading.add(reader)
+    for (let second = 0; second < 300; second += 1) {
+      await turns()
+      clock.advance(1000)
+    }
+    expect([asked.length, reader.failures]).toEqual([0, []])
+    leaders[0] = node
+    clock.advance(5000)
+    await turns()
+    expect(asked).toHaveLength(1)
+  })
+
+  it('gives up a topic that is gone after a minute, one that was made again and one that may not be read at once', async () => {
+    const topics = [topic()]
+    const { cluster, clock, asked } = madeUpCluster(topics)
+    const reading = start(cluster, 6)
+    const [refused, again] = [cursor(0), cursor(1)]
+    reading.add(refused)
+    reading.add(again)
+    await turns()
+    await asked[0]?.answer({ ...fetched(0, 0), errorCode: 29 }, { ...fetched(1, 0), errorCode: 3 })
+    expect(refused.failures).toEqual(['bus.unauthorized'])
+    topics[0] = topic([node, node], 'another id')
+    clock.advance(100)
+    await turns()
+    expect(again.failures).toEqual(['bus.commit-outside-log'])
+    const gone = cursor(1)
+    reading.add(gone)
+    await turns()
+    topics.length = 0
+    await asked.at(-1)?.answer({ ...fetched(1, 0), errorCode: 3 })
+    const seconds = async (count: number) => {
+      for (let second = 0; second < count; second += 1) {
+        clock.advance(1000)
+        await turns()
+      }
+    }
+    await seconds(50)
+    expect(gone.failures).toEqual([])
+    await seconds(20)
+    expect(gone.failures).toEqual(['bus.topic-missing'])
+  })
+
+  it('makes its connection anew when a partition has records and yields none, and fails when that does not help', async () => {
+    const { cluster, clock, asked, links } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    const reader = cursor(0)
+    reading.add(reader)
+    await turns()
+    const yieldsNone = { ...fetched(0, 0), end: 10 }
+    for (let half = 0; half < 4; half += 1) {
+      await asked.at(-1)?.answer(yieldsNone)
+      clock.advance(31_000)
+      await turns()
+    }
+    expect(links.length).toBeGreaterThan(1)
+    expect(links[0]?.isOpen).toBe(false)
+    for (let half = 0; half < 6 && reader.failures.length === 0; half += 1) {
+      await asked.at(-1)?.answer(yieldsNone)
+      clock.advance(31_000)
+      await turns()
+    }
+    expect(reader.failures).toEqual(['bus.record-unreadable'])
+  })
+
+  it('repeats where the offset is in the log after all, because a new leader may be behind for a moment', async () => {
+    const { cluster, clock, asked } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    const [inside, outside] = [cursor(0, 50), cursor(1, 500)]
+    reading.add(inside)
+    reading.add(outside)
+    await turns()
+    await asked[0]?.answer({ ...fetched(0, 50), errorCode: 1 }, { ...fetched(1, 500), errorCode: 1 })
+    expect([inside.failures, outside.failures]).toEqual([[], ['bus.commit-outside-log']])
+    clock.advance(1000)
+    await turns()
+    await asked.at(-1)?.answer(fetched(0, 50, 'there it is'))
+    expect(inside.seen).toEqual(['there it is'])
+  })
+})

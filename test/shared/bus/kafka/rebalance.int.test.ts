@@ -1,0 +1,193 @@
+// Members of one group that come, go and are taken for dead. Two buses in one process are two members.
+
+import { describe, expect, it } from '@jest/globals'
+import type { Bus } from '../../../../shared/bus/port.ts'
+import { newName, record } from '../contract-world.ts'
+import type { Recording, RecordingOptions } from '../recording-readers.ts'
+import { commitBehind, subscribeRecording, textOf, until } from '../recording-readers.ts'
+import { kafkaWorld, stoppableClock } from './kafka-world.ts'
+
+const world = kafkaWorld()
+
+/** What it has now: partitions whose last reader was not closed. */
+function held({ partitions }: Recording): number[] {
+  return [...partitions].flatMap(([partition, { happenings }]) => (happenings.at(-1)?.what === 'closed' ? [] : [partition])).sort()
+}
+
+/** Counts how often each partition was assigned, which a Recording forgets. */
+async function subscribeCounting(bus: Bus, options: RecordingOptions): Promise<Recording & { assigned: number[] }> {
+  const assigned: number[] = []
+  const recording = await subscribeRecording(bus, {
+    ...options,
+    position(assignment) {
+      assigned.push(assignment.ends.partition)
+      return options.position?.(assignment) ?? assignment.committed?.offset ?? assignment.ends.begin
+    },
+  })
+  return Object.assign(recording, { assigned })
+}
+
+describe('a member that joins', () => {
+  it('gets its share; what stays with the other keeps its reader, and the rest is closed there as lost', async () => {
+    const [one, two] = [await world.open(), await world.open()]
+    const topic = await world.topic(one, 'log', 4)
+    const group = newName('group')
+    const first = await subscribeCounting(one, { group, topic })
+    await until('the first has all', () => held(first).length === 4 && first.subscription.joined)
+    const second = await subscribeCounting(two, { group, topic })
+    await until('the second has its share', () => held(second).length === 2 && held(first).length === 2)
+    expect([...held(first), ...held(second)].sort()).toEqual([0, 1, 2, 3])
+    expect(first.assigned.toSorted()).toEqual([0, 1, 2, 3])
+    expect(second.assigned.toSorted()).toEqual(held(second))
+    for (const partition of held(second))
+      expect(first.partitions.get(partition)?.happenings.at(-1)).toEqual({ what: 'closed', how: 'lost' })
+  })
+
+  it('goes on where the other had committed, and each record is read by the one that has the partition', async () => {
+    const [one, two] = [await world.open(), await world.open()]
+    const topic = await world.topic(one, 'log', 2)
+    const group = newName('group')
+    const say = (text: string) => one.append([0, 1].map((partition) => record(topic, `${text}${partition}`, { partition })))
+    const metadata = 'where to fold from'
+    const step: RecordingOptions['step'] = (batch) => ({ outputs: [], commit: commitBehind(batch, metadata) })
+    const first = await subscribeCounting(one, { group, topic, step })
+    await say('before ')
+    await until('both are read', () => first.records.length === 2)
+    const second = await subscribeCounting(two, { group, topic, step })
+    await until('the second has one', () => held(second).length === 1 && held(first).length === 1)
+    await say('after ')
+    const [moved] = held(second)
+    await until('both have read', () => second.records.length === 1 && first.records.length === 3)
+    expect(second.partitions.get(moved as number)?.assignment.committed).toEqual({ offset: 1, metadata })
+    expect(second.values()).toEqual([`after ${moved}`])
+    expect(first.values().toSorted()).toEqual(['before 0', 'before 1', `after ${1 - (moved as number)}`].toSorted())
+  })
+
+  it('does not wait for a reader that takes its time to close', async () => {
+    const [one, two] = [await world.open(), await world.open()]
+    const topic = await world.topic(one, 'log', 2)
+    const group = newName('group')
+    const { promise: toolEnds, resolve: endTool } = Promise.withResolvers<void>()
+    const first = await subscribeCounting(one, { group, topic, closed: () => toolEnds })
+    await until('the first has all', () => held(first).length === 2)
+    const second = await subscribeCounting(two, { group, topic })
+    await until('the second has its share', () => held(second).length === 1)
+    const [moved] = held(second)
+    await one.append([record(topic, 'for the new owner', { partition: moved as number })])
+    await until('the new owner has read', () => second.values().includes('for the new owner'))
+    expect(first.values()).toEqual([])
+    endTool()
+  })
+})
+
+describe('a member that leaves', () => {
+  it('hands its partitions over at once, and nobody waits for its session to end', async () => {
+    const times = { sessionMs: 20_000 }
+    const [one, two] = [await world.open({ times }), await world.open({ times })]
+    const topic = await world.topic(one, 'log', 4)
+    const group = newName('group')
+    const first = await subscribeCounting(one, { group, topic })
+    const second = await subscribeCounting(two, { group, topic })
+    await until('both have a share', () => held(first).length === 2 && held(second).length === 2)
+    await first.subscription.close()
+    const before = performance.now()
+    await until('the second has all', () => held(second).length === 4)
+    expect(performance.now() - before).toBeLessThan(15_000)
+  })
+})
+
+describe('a member that is taken for dead', () => {
+  it('loses all its partitions when it wakes up, and gets new readers that begin where others have come to', async () => {
+    const clock = stoppableClock()
+    const [paused, other] = [await world.open({ clock }), await world.open()]
+    const topic = await world.topic(paused, 'log', 2)
+    const group = newName('group')
+    const first = await subscribeCounting(paused, { group, topic })
+    await until('the first has all', () => held(first).length === 2 && first.subscription.joined)
+    const second = await subscribeCounting(other, { group, topic })
+    await until('both have a share', () => held(first).length === 1 && held(second).length === 1)
+    clock.stop()
+    await until('the other has all', () => held(second).length === 2)
+    expect(first.subscription.joined).toBe(false)
+    await other.append([0, 1].map((partition) => record(topic, `to the one that is there ${partition}`, { partition })))
+    await until('they are read', () => second.records.length === 2)
+    const [had] = held(first)
+    await second.subscription.close()
+    clock.go()
+    await until('the first is back', () => first.subscription.joined && held(first).length === 2)
+    // Also the partition that it had before: another has acted there since, so what it remembers of it is worth nothing.
+    expect(first.assigned.filter((partition) => partition === had)).toEqual([had, had])
+    expect(first.partitions.get(had as number)?.assignment.committed?.offset).toBe(1)
+    await other.append([0, 1].map((partition) => record(topic, `later ${partition}`, { partition })))
+    await until('the first reads again', () => first.records.length === 2)
+    expect(first.values().toSorted()).toEqual(['later 0', 'later 1'])
+  })
+})
+
+describe('a partition that takes its time', () => {
+  it('costs neither the membership, nor the other partitions of the same member anything', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus, 'log', 2)
+    const { promise: slowEnds, resolve: endSlow } = Promise.withResolvers<void>()
+    const recording = await subscribeCounting(bus, {
+      group: newName('group'),
+      topic,
+      async step(batch, { ends }) {
+        if (ends.partition === 0) await slowEnds
+        return { outputs: [], commit: commitBehind(batch) }
+      },
+    })
+    await until('it has all', () => recording.subscription.joined)
+    await bus.append([record(topic, 'slow')])
+    await until('the slow one is at it', () => recording.values().includes('slow'))
+    const sessions = 2
+    for (let n = 0; n < 10 * sessions; n += 1) {
+      await bus.append([record(topic, `quick ${n}`, { partition: 1 })])
+      await until('the other goes on', () => recording.values().includes(`quick ${n}`))
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    }
+    expect([recording.subscription.joined, recording.assigned.toSorted()]).toEqual([true, [0, 1]])
+    endSlow()
+    await until('the slow one is done', () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
+  })
+})
+
+describe('a group', () => {
+  it('refuses a member that is not Weir, and says so', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus)
+    const group = newName('group')
+    const stranger = world.kafka.consumer({ groupId: group })
+    await stranger.connect()
+    await stranger.subscribe({ topic })
+    const { promise: joined, resolve } = Promise.withResolvers<void>()
+    stranger.on('consumer.group_join', () => resolve())
+    await stranger.run({ eachMessage: async () => {} })
+    await joined
+    try {
+      const recording = await subscribeRecording(bus, { group, topic })
+      await expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.group-foreign' })
+    } finally {
+      await stranger.disconnect()
+    }
+  })
+
+  it('may be reset by an operator while nobody is in it: the next owner is told the offset, and that there is no metadata', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus)
+    const group = newName('group')
+    const recording = await subscribeRecording(bus, {
+      group,
+      topic,
+      step: (batch) => ({ outputs: [], commit: commitBehind(batch, 'ours') }),
+    })
+    await bus.append(['a', 'b', 'c'].map((text) => record(topic, text)))
+    await until('all is read', () => recording.records.length === 3)
+    await recording.subscription.close()
+    await world.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '1' }] })
+    const next = await subscribeRecording(bus, { group, topic })
+    await until('the rest is read', () => next.records.length === 2)
+    expect(next.partitions.get(0)?.assignment.committed).toEqual({ offset: 1, metadata: '' })
+    expect(next.records.map(textOf)).toEqual(['b', 'c'])
+  })
+})

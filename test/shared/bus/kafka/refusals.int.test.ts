@@ -1,0 +1,238 @@
+// What a broker refuses, and logs that are not what they were: each ends what cannot go on with its reason, and nothing is skipped.
+
+import { randomUUID } from 'node:crypto'
+import { zstdCompressSync } from 'node:zlib'
+import { describe, expect, it } from '@jest/globals'
+import { CompressionTypes } from 'kafkajs'
+import { pino } from 'pino'
+import { validator } from '../../../../services/validator/reducer.ts'
+import { openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
+import { crc32c, createBroker, protocolError, sendRaw } from '../../../../shared/bus/kafka/driver.ts'
+import { produceRequest } from '../../../../shared/bus/kafka/produce-request.ts'
+import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
+import { systemClock } from '../../../../shared/clock.ts'
+import { runStage } from '../../../../shared/runtime/run-stage.ts'
+import { topicSpecs } from '../../../../shared/topology.ts'
+import { collect, newName, readAll, record } from '../contract-world.ts'
+import { bytesOf, subscribeRecording, textOf, until } from '../recording-readers.ts'
+import { kafkaWorld } from './kafka-world.ts'
+
+const world = kafkaWorld()
+const silent = pino({ level: 'silent' })
+
+/** A topic that takes only small records, which no plan of Weir's would make. */
+async function narrowTopic(): Promise<string> {
+  const topic = newName('narrow')
+  await world.admin.createTopics({
+    topics: [{ topic, numPartitions: 1, configEntries: [{ name: 'max.message.bytes', value: '2000' }] }],
+  })
+  return topic
+}
+
+describe('a record that is too large for the broker', () => {
+  it('fails for who wanted it written, and for nobody else', async () => {
+    const bus = await world.open()
+    const topic = await narrowTopic()
+    const appending = [record(topic, 'before'), record(topic, 'x'.repeat(5000)), record(topic, 'after')].map((each) => bus.append([each]))
+    const answers = await Promise.allSettled(appending)
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(answers[1]).toMatchObject({ reason: { code: 'bus.record-too-large', retryable: false } })
+    expect((await readAll(bus, topic)).map(textOf)).toEqual(['before', 'after'])
+  })
+
+  it('is not overtaken by what the same caller wanted written behind it', async () => {
+    const bus = await world.open()
+    const topic = await narrowTopic()
+    const texts = ['before', 'x'.repeat(5000), 'behind']
+    await expect(bus.append(texts.map((text) => record(topic, text)))).rejects.toMatchObject({ code: 'bus.record-too-large' })
+    await bus.append([record(topic, 'another')])
+    expect((await readAll(bus, topic)).map(textOf)).toEqual(['before', 'another'])
+  })
+
+  it('takes nothing with it that is too large only together', async () => {
+    const bus = await world.open()
+    const topic = await narrowTopic()
+    const texts = Array.from({ length: 20 }, (_, n) => `${n} ${'x'.repeat(500)}`)
+    const appended = await bus.append(texts.map((text) => record(topic, text)))
+    expect(appended.map(({ offset }) => offset)).toEqual(texts.map((_, n) => n))
+    expect((await readAll(bus, topic)).map(textOf)).toEqual(texts)
+  })
+
+  it('fails the subscription whose output it is, and is not committed', async () => {
+    const bus = await world.open()
+    const [inbox, narrow, group] = [await world.topic(bus), await narrowTopic(), newName('group')]
+    const step = () => ({ outputs: [record(narrow, 'x'.repeat(5000))], commit: { offset: 1, metadata: '' } })
+    const recording = await subscribeRecording(bus, { group, topic: inbox, step })
+    await bus.append([record(inbox, 'a')])
+    await expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.record-too-large' })
+    await recording.subscription.close()
+    const next = await subscribeRecording(bus, { group, topic: inbox })
+    await until('it is read again', () => next.values().includes('a'))
+    expect(next.partitions.get(0)?.assignment.committed).toBeUndefined()
+  })
+})
+
+describe('a commit that is outside the log', () => {
+  it('stops a stage with the reason', async () => {
+    const bus = await world.open()
+    const topicPrefix = `outside-${randomUUID()}.`
+    await bus.ensureTopics(topicSpecs(topicPrefix, 1))
+    const inbox = `${topicPrefix}rounds-proposed`
+    const group = `${topicPrefix}validator`
+    const away = await subscribeRecording(bus, {
+      group,
+      topic: inbox,
+      step: () => ({ outputs: [], commit: { offset: 1000, metadata: '' } }),
+    })
+    await bus.append([record(inbox, 'a')])
+    await until('it is committed', () => away.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
+    await away.subscription.close()
+    const subscription = await runStage({ stage: validator }, { bus, topicPrefix, log: silent })
+    await expect(subscription.failed).rejects.toMatchObject({ code: 'bus.commit-outside-log' })
+    expect(subscription.joined).toBe(false)
+    await subscription.close()
+  })
+})
+
+describe('a topic that is made again while it is read', () => {
+  it('fails its subscription, also when the new one has more records than the old one had', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus)
+    const recording = await subscribeRecording(bus, { group: newName('group'), topic })
+    await bus.append([record(topic, 'old')])
+    await until('it is read', () => recording.records.length === 1)
+    await world.admin.deleteTopics({ topics: [topic] })
+    await until('it is gone', async () => !(await world.admin.listTopics()).includes(topic))
+    await world.admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1 }] })
+    const writer = await world.open()
+    await writer.append(['new', 'new', 'new'].map((text) => record(topic, text)))
+    await expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.commit-outside-log' })
+    expect(recording.values()).toEqual(['old'])
+  })
+
+  it('is waited for by those who write there: it may only be unknown for a moment', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus)
+    await bus.append([record(topic, 'old')])
+    await world.admin.deleteTopics({ topics: [topic] })
+    await until('it is gone', async () => !(await world.admin.listTopics()).includes(topic))
+    const writing = [bus.append([record(topic, 'a')])]
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    writing.push(bus.append([record(topic, 'b')]))
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    await world.admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1 }] })
+    await Promise.all(writing)
+    expect((await readAll(bus, topic)).map(textOf)).toEqual(['a', 'b'])
+  })
+
+  it('is another table: what was in the old one is gone', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus, 'table')
+    const table = { topic, partition: 0 }
+    await bus.append([{ ...table, key: 'a', value: bytesOf('old') }])
+    expect(await bus.list({ ...table, prefix: '' })).toHaveLength(1)
+    await world.admin.deleteTopics({ topics: [topic] })
+    await until('it is gone', async () => !(await world.admin.listTopics()).includes(topic))
+    const configEntries = [{ name: 'cleanup.policy', value: 'compact' }]
+    await world.admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1, configEntries }] })
+    const writer = await world.open()
+    await writer.append([{ ...table, key: 'b', value: bytesOf('new') }])
+    await until('the new one is seen', async () => (await bus.get({ ...table, key: 'b', waitMs: 0 })) !== undefined)
+    expect((await bus.list({ ...table, prefix: '' })).map(({ key }) => key)).toEqual(['b'])
+  })
+})
+
+describe('records that retention deletes', () => {
+  it('are not there for who follows, and fail a reader that had still to read them', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus)
+    await bus.append(['a', 'b', 'c'].map((text) => record(topic, text)))
+    await world.admin.fetchTopicMetadata({ topics: [topic] }) // without, kafkajs's next call knows no leader
+    await world.admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '2' }] })
+    expect(await bus.ends(topic)).toEqual([{ partition: 0, begin: 2, end: 3 }])
+    expect((await bus.read({ topic, partition: 0, from: 0, limit: 10 })).map(textOf)).toEqual(['c'])
+    const stop = new AbortController()
+    const seen: string[] = []
+    const following = collect(bus.follow({ topic, partition: 0, from: 0, signal: stop.signal }), seen)
+    await until('what is there is read', () => seen.length === 1)
+    stop.abort()
+    await following
+    const recording = await subscribeRecording(bus, { group: newName('group'), topic, position: () => 1 })
+    await expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.commit-outside-log' })
+    expect([seen, recording.values()]).toEqual([['c'], []])
+  })
+})
+
+describe('records of others', () => {
+  it('are read when kafkajs compressed them by gzip, with the time of the log', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus)
+    const producer = world.kafka.producer()
+    await producer.connect()
+    const texts = Array.from({ length: 100 }, (_, n) => `foreign ${n}`)
+    const messages = texts.map((value) => ({
+      key: 'k',
+      value,
+      partition: 0,
+      timestamp: '1',
+      headers: { 'weir-id': 'x/0/1/2', other: 'y' },
+    }))
+    await producer.send({ topic, compression: CompressionTypes.GZIP, messages })
+    await producer.disconnect()
+    const recording = await subscribeRecording(bus, { group: newName('group'), topic })
+    await until('all are read', () => recording.records.length === 100)
+    expect(recording.values()).toEqual(texts)
+    expect(recording.records.every(({ id, time }) => id === 'x/0/1/2' && Math.abs(time - Date.now()) < 3_600_000)).toBe(true)
+  })
+
+  it('are read when they were compressed by zstd', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus)
+    const batch = encodeBatch([record(topic, 'a'), record(topic, 'b')], Date.now())
+    const compressed = Buffer.concat([batch.subarray(0, 61), zstdCompressSync(batch.subarray(61))])
+    compressed.writeInt32BE(compressed.length - 12, 8)
+    compressed.writeInt16BE(4, 21)
+    compressed.writeUInt32BE(crc32c(compressed.subarray(21)), 17)
+    const [host = '', port = ''] = (world.brokers[0] ?? '').split(':')
+    const broker = await createBroker({ brokers: world.brokers }, { host, port: Number(port) }, () => () => {})
+    await broker.connect()
+    const [answer] = await sendRaw(broker, produceRequest([{ topic, partition: 0, batch: compressed }]))
+    if (answer?.errorCode !== 0) throw protocolError(answer?.errorCode ?? -1)
+    await broker.connectionPool.pool[0]?.disconnect()
+    const records = await readAll(bus, topic)
+    expect(records.map(textOf)).toEqual(['a', 'b'])
+  })
+
+  it('are left out when their transaction was aborted', async () => {
+    const bus = await world.open()
+    const topic = await world.topic(bus)
+    const producer = world.kafka.producer({ transactionalId: newName('transaction'), maxInFlightRequests: 1, idempotent: true })
+    await producer.connect()
+    for (const [text, isAborted] of [
+      ['aborted', true],
+      ['committed', false],
+    ] as const) {
+      const transaction = await producer.transaction()
+      await transaction.send({ topic, messages: [{ key: 'k', value: text, partition: 0 }] })
+      await (isAborted ? transaction.abort() : transaction.commit())
+    }
+    await producer.disconnect()
+    await bus.append([record(topic, 'ours')])
+    const recording = await subscribeRecording(bus, { group: newName('group'), topic })
+    await until('they are read', () => recording.records.length === 2)
+    expect(recording.values()).toEqual(['committed', 'ours'])
+    expect((await readAll(bus, topic)).map(textOf)).toEqual(['committed', 'ours'])
+  })
+})
+
+describe('opening a bus', () => {
+  it('says that no broker answers, after having tried for a while', async () => {
+    const opening = openKafkaBus({ client: { brokers: ['127.0.0.1:1'] }, clock: systemClock, log: silent, connectMs: 300 })
+    await expect(opening).rejects.toMatchObject({ code: 'bus.unreachable', message: expect.stringContaining('127.0.0.1:1') })
+  })
+
+  it('says which address is none', async () => {
+    const opening = openKafkaBus({ client: { brokers: ['localhost'] }, clock: systemClock, log: silent, connectMs: 300 })
+    await expect(opening).rejects.toMatchObject({ code: 'settings.invalid', message: expect.stringContaining('host:port') })
+  })
+})

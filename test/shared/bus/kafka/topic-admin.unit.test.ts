@@ -1,0 +1,112 @@
+// What a single test broker cannot be made to say: partitions without a leader, rights that are missing. kafkajs's admin is played, errors and all.
+
+import { describe, expect, it } from '@jest/globals'
+import type { Admin } from 'kafkajs'
+import { KafkaJSNonRetriableError, KafkaJSNumberOfRetriesExceeded, KafkaJSProtocolError } from 'kafkajs'
+import { createTopics, topicDifferences, topicsUnfit } from '../../../../shared/bus/kafka/topic-admin.ts'
+import { topicPlan } from '../../../../shared/bus/kafka/topic-plan.ts'
+
+const plan = topicPlan([{ name: 'weir.activity', kind: 'log', partitions: 2, retentionMs: 1_000 }], { replicationFactor: 0 })
+const asPlanned = plan[0]!.configEntries.map(({ name, value }) => ({ configName: name, configValue: value }))
+const partition = (leader: number) => ({ leader, replicas: [1, 2] })
+const there = { topics: [{ name: 'weir.activity', partitions: [partition(1), partition(1)] }] }
+
+describe('differences', () => {
+  it('are none where all is as planned', async () => {
+    expect(await topicDifferences(admin({ metadata: there }), plan)).toEqual([])
+  })
+
+  it.each([
+    ['kafkajs has given up waiting for it', () => new KafkaJSNumberOfRetriesExceeded(protocolError('LEADER_NOT_AVAILABLE'), retries)],
+    ['kafkajs lost the error of a topic that it knows', () => new TypeError("Cannot read properties of null (reading 'topicMetadata')")],
+  ])('name a partition without a leader when %s', async (_, error) => {
+    expect(await topicDifferences(admin({ metadata: error() }), plan)).toEqual([
+      expect.objectContaining({ topic: 'weir.activity', what: 'leader', remedy: expect.stringContaining('--unavailable-partitions') }),
+    ])
+  })
+
+  it('name a partition of which the broker knows that it has no leader', async () => {
+    const leaderless = { topics: [{ name: 'weir.activity', partitions: [partition(1), partition(-1)] }] }
+    expect(await topicDifferences(admin({ metadata: leaderless }), plan)).toEqual([expect.objectContaining({ what: 'leader' })])
+  })
+
+  it('name a topic with fewer copies than are wanted', async () => {
+    const wanting = (replicationFactor: number) => plan.map((planned) => ({ ...planned, replicationFactor }))
+    expect(await topicDifferences(admin({ metadata: there }), wanting(2))).toEqual([])
+    expect(await topicDifferences(admin({ metadata: there }), wanting(3))).toEqual([
+      expect.objectContaining({ what: 'copies', is: '2 of a partition', shouldBe: '3 or more' }),
+    ])
+  })
+
+  it('name a topic that must not be looked at', async () => {
+    const refused = Object.assign(new KafkaJSNonRetriableError('not authorized'), { cause: protocolError('TOPIC_AUTHORIZATION_FAILED') })
+    const [difference] = await topicDifferences(admin({ metadata: refused }), plan)
+    expect(difference).toMatchObject({ what: 'access', is: 'refused (TOPIC_AUTHORIZATION_FAILED)' })
+    expect(difference?.remedy).toContain('allow Describe and DescribeConfigs on weir.activity')
+  })
+
+  it('name a topic whose configuration must not be looked at', async () => {
+    const refusing = admin({ metadata: there, configs: protocolError('TOPIC_AUTHORIZATION_FAILED') })
+    expect(await topicDifferences(refusing, plan)).toEqual([expect.objectContaining({ what: 'access' })])
+  })
+
+  it('are not made of a broker that cannot be reached', async () => {
+    const error = new KafkaJSNumberOfRetriesExceeded(new Error('connect ECONNREFUSED'), retries)
+    await expect(topicDifferences(admin({ metadata: error }), plan)).rejects.toBe(error)
+  })
+})
+
+describe('creation', () => {
+  it.each([
+    ['TOPIC_AUTHORIZATION_FAILED', 'let somebody who may create topics run the lines of weir topics plan'],
+    ['POLICY_VIOLATION', "the cluster's policy forbids this configuration"],
+    ['INVALID_REPLICATION_FACTOR', 'set the replication factor lower'],
+  ])('that is refused with %s says what to do', async (type, remedy) => {
+    const refusing = admin({
+      metadata: protocolError('UNKNOWN_TOPIC_OR_PARTITION'),
+      creation: Object.assign(new Error(), { errors: [protocolError(type)] }),
+    })
+    await expect(createTopics(refusing, plan)).rejects.toMatchObject({
+      code: 'bus.topic-missing',
+      message: expect.stringContaining(remedy),
+    })
+  })
+})
+
+describe('the error that differences make', () => {
+  it('is of a missing topic where one is, else of a topic that differs, and has every remedy', () => {
+    const differs = { topic: 'a', what: 'partitions', is: '1', shouldBe: '4', remedy: 'do this' }
+    const missing = { topic: 'b', what: 'topic', is: 'missing', shouldBe: 'there', remedy: 'do that' }
+    expect(topicsUnfit([differs])).toMatchObject({ code: 'bus.topic-differs' })
+    expect(topicsUnfit([differs, missing])).toMatchObject({
+      code: 'bus.topic-missing',
+      message: [
+        'Topics are not as Weir needs them.',
+        'a: partitions is 1, and must be 4. To do: do this',
+        'b: topic is missing, and must be there. To do: do that',
+      ].join('\n  '),
+    })
+  })
+})
+
+const retries = { retryCount: 5, retryTime: 300 }
+
+function protocolError(type: string): KafkaJSProtocolError {
+  return new KafkaJSProtocolError(Object.assign(new Error(type), { type, code: 0, retriable: false }))
+}
+
+function admin({ metadata, configs, creation }: { metadata: unknown; configs?: Error; creation?: Error }): Admin {
+  return {
+    fetchTopicMetadata: async () => {
+      if (metadata instanceof Error) throw metadata
+      return metadata
+    },
+    describeConfigs: async () => {
+      if (configs !== undefined) throw configs
+      return { resources: [{ resourceName: 'weir.activity', configEntries: asPlanned }] }
+    },
+    createTopics: async () => {
+      throw creation
+    },
+  } as unknown as Admin
+}

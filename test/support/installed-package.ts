@@ -1,0 +1,80 @@
+// The npm package as somebody has it who installed it: packed from this checkout, and unpacked into the node_modules of a project, with links to its
+// commands where npm makes them. What it depends on is linked to the checkout's; what it does not name is not there.
+
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+const root = join(import.meta.dirname, '..', '..')
+
+export type Manifest = {
+  name: string
+  dependencies: Record<string, string>
+  bin: Record<string, string>
+  scripts: Record<string, string>
+  engines: { node: string }
+}
+
+export type Ended = { code: number | null; out: string; errors: string }
+
+export type Project = {
+  folder: string
+  /** Where the package is. */
+  installed: string
+  manifest: Manifest
+  /** What was packed, as paths in the package. */
+  files: string[]
+  tarballBytes: number
+  /** Runs a command: one of the project's, or any other. Its node is the one that runs the tests, its home an empty folder of the project. */
+  run(command: string[], options?: { cwd?: string; environment?: Record<string, string> }): Promise<Ended>
+  close(): void
+}
+
+/** `also`: packages of the checkout that the project has itself, beside the package. */
+export function installPackage(also: string[]): Project {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-project-'))
+  const installed = join(folder, 'node_modules', 'weir-agents')
+  mkdirSync(installed, { recursive: true })
+  const tarball = join(folder, packed(folder))
+  execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
+  const manifest: Manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
+
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  for (const name of [...Object.keys(manifest.dependencies), ...also])
+    link(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  const commands = join(folder, 'node_modules', '.bin')
+  for (const [name, file] of Object.entries(manifest.bin)) link(join(installed, file), join(commands, name))
+
+  const path = [commands, dirname(process.execPath), process.env.PATH].join(delimiter)
+  return {
+    ...{ folder, installed, manifest, files: filesIn(installed), tarballBytes: statSync(tarball).size },
+    async run([program = '', ...args], { cwd = folder, environment = {} } = {}) {
+      const child = spawn(program, args, {
+        cwd,
+        env: { PATH: path, HOME: join(folder, 'home'), ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const code = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
+      const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+      return { code: await code, out, errors }
+    },
+    close: () => rmSync(folder, { recursive: true }),
+  }
+}
+
+/** The name of the tarball in that folder. */
+function packed(folder: string): string {
+  return execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root, encoding: 'utf8' }).trim()
+}
+
+function link(target: string, file: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  symlinkSync(target, file)
+}
+
+function filesIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+}

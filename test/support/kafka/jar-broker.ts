@@ -1,0 +1,170 @@
+// A broker from Kafka's own jars: one JVM, one folder with its properties, data and log.
+// The JVM is the child of a shell that also reads a pipe from this process: when that closes, the shell kills the JVM and removes the folder (K2).
+
+import type { ChildProcess } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { kafkaJars } from './broker-jars.ts'
+import type { Broker, BrokerOptions } from './broker-options.ts'
+import { clusterId, freePorts, scramArguments, serverProperties } from './broker-options.ts'
+
+const run = promisify(execFile)
+const startMs = 90_000
+/** What an orderly shutdown may take until it is killed. */
+const shutdownMs = 20_000
+const host = '127.0.0.1'
+export const jarHost = 'localhost'
+
+type Place = { jars: string; folder: string; ports: number[]; jvmOptions: string[] }
+
+type Jvm = { pid: number; shell: ChildProcess; exited: Promise<unknown> }
+
+export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
+  const jars = await kafkaJars()
+  if (await isFirstToPrepare(jars)) await prepare(jars)
+  const { archive, formatted } = prepared(jars)
+  const quick = existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'] : []
+  const { folder, ports, addresses } = await brokerFolder(options)
+  const place: Place = { jars, folder, ports, jvmOptions: [`-Xmx${options.heapMiB ?? 300}m`, ...quick] }
+  if (options.users === undefined && existsSync(formatted)) await cp(formatted, join(folder, 'data'), { recursive: true })
+  else await format(jars, folder, scramArguments(options))
+  let jvm: Jvm | undefined = await startJvm(place)
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (jvm !== undefined) await endJvm(jvm, signal)
+    jvm = undefined
+  }
+  const signal = (name: NodeJS.Signals) => {
+    if (jvm === undefined) throw new Error(`The broker does not run; it cannot take ${name}.`)
+    process.kill(jvm.pid, name)
+  }
+
+  return {
+    ...addresses,
+    way: 'jars',
+    async stop() {
+      await end('SIGKILL')
+      await rm(folder, { recursive: true, force: true })
+    },
+    kill: () => end('SIGKILL'),
+    async restart() {
+      await end('SIGTERM')
+      jvm = await startJvm(place)
+    },
+    pause: async () => signal('SIGSTOP'),
+    resume: async () => signal('SIGCONT'),
+  }
+}
+
+/** A folder with server.properties, and what is said in there. */
+async function brokerFolder(options: BrokerOptions) {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-kafka-'))
+  const ports = await freePorts(options)
+  const text = serverProperties(options, { advertised: jarHost, bound: host, ports, logDir: join(folder, 'data') })
+  await writeFile(join(folder, 'server.properties'), text)
+  const addresses = {
+    bootstrapServers: `${jarHost}:${ports.plain}`,
+    listeners: Object.fromEntries(Object.entries(ports.others).map(([name, port]) => [name, `${jarHost}:${port}`])),
+  }
+  return { folder, ports: [ports.plain, ...Object.values(ports.others)], addresses }
+}
+
+/** What halves a broker's start and saves its formatting. Beside the jars, because Java checks an archive against the class path of its making. */
+function prepared(jars: string) {
+  return { archive: join(jars, 'broker.jsa'), formatted: join(jars, 'formatted') }
+}
+
+/** Without the preparation everything works, only slower: so others do not wait for it, and one that was broken off is not repeated. */
+async function isFirstToPrepare(jars: string): Promise<boolean> {
+  return (await mkdir(join(jars, 'preparing'), { recursive: true })) !== undefined
+}
+
+/** One short life of a broker, which writes the archive of its classes at its end. */
+async function prepare(jars: string): Promise<void> {
+  const { archive, formatted } = prepared(jars)
+  const { folder, ports } = await brokerFolder({})
+  await format(jars, folder, [])
+  await cp(join(folder, 'data'), join(jars, 'formatted.new'), { recursive: true })
+  await rename(join(jars, 'formatted.new'), formatted)
+  const jvm = await startJvm({
+    jars,
+    folder,
+    ports,
+    jvmOptions: [`-XX:ArchiveClassesAtExit=${archive}.new`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'],
+  })
+  await endJvm(jvm, 'SIGTERM')
+  if (existsSync(`${archive}.new`)) await rename(`${archive}.new`, archive)
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function format(jars: string, folder: string, users: string[]): Promise<void> {
+  const config = join(folder, 'server.properties')
+  const tool = ['kafka.tools.StorageTool', 'format', '--cluster-id', clusterId, '--config', config, ...users]
+  await run('java', ['-Xmx128m', '-XX:TieredStopAtLevel=1', ...commonOptions(jars), ...tool])
+}
+
+function commonOptions(jars: string): string[] {
+  const log4j = fileURLToPath(new URL('log4j2.yaml', import.meta.url))
+  return ['-XX:+UseSerialGC', `-Dlog4j2.configurationFile=${log4j}`, '-cp', join(jars, '*')]
+}
+
+/** Reads nothing but the end of its pipe. `$1`: the folder to remove when whoever started it has died; the rest is the command. */
+const watchedCommand = `
+folder=$1; shift
+exec 3<&0
+"$@" </dev/null 3<&- 4>&- &
+broker=$!
+echo $broker >&4
+exec 4>&-
+{ cat <&3 >/dev/null; kill -KILL $broker && rm -rf "$folder"; } 2>/dev/null &
+wait $broker
+`
+
+async function startJvm({ jars, folder, ports, jvmOptions }: Place): Promise<Jvm> {
+  const log = join(folder, 'broker.log')
+  const command = ['java', '-Xms96m', ...jvmOptions, ...commonOptions(jars), 'kafka.Kafka', join(folder, 'server.properties')]
+  const out = openSync(log, 'a')
+  const shell = spawn('sh', ['-c', watchedCommand, 'sh', folder, ...command], { stdio: ['pipe', out, out, 'ignore', 'pipe'] })
+  closeSync(out)
+  const exited = once(shell, 'exit').then(() => shell.stdin?.destroy())
+  const [pid] = (await once(shell.stdio[4] as NodeJS.ReadableStream, 'data')) as [Buffer]
+  const jvm: Jvm = { pid: Number(pid), shell, exited }
+  const deadline = performance.now() + startMs
+  for (const port of ports)
+    while (!(await isOpen(port))) {
+      if (shell.exitCode !== null || performance.now() > deadline) {
+        await endJvm(jvm, 'SIGKILL')
+        throw new Error(`The broker did not open ${host}:${port}. The end of its log, ${log}:\n${readFileSync(log, 'utf8').slice(-4_000)}`)
+      }
+      await sleep(50)
+    }
+  return jvm
+}
+
+async function endJvm({ pid, shell, exited }: Jvm, signal: NodeJS.Signals): Promise<void> {
+  if (shell.exitCode !== null) return // it died by itself
+  process.kill(pid, 'SIGCONT') // a stopped process takes no SIGTERM
+  process.kill(pid, signal)
+  const late = setTimeout(() => process.kill(pid, 'SIGKILL'), shutdownMs)
+  await exited
+  clearTimeout(late)
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host)
+    const answer = (open: boolean) => () => {
+      socket.destroy()
+      resolve(open)
+    }
+    socket.once('connect', answer(true)).once('error', answer(false))
+  })
+}
