@@ -110,7 +110,9 @@ export const defaultSettings: AgentSettings = {
   policy: defaultPolicy,
 }
 
-/** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
-export function policyOf(content: Omit<Policy, 'version'>): Policy {
-  return { version: createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16), ...content }
+/** A policy with its version: the first 16 hex digits of the sha-256 of its content. An agent names no guards: the gateway stamps those in force. */
+export function policyOf({ guards = [], ...content }: Omit<Policy, 'version' | 'guards'> & Partial<Pick<Policy, 'guards'>>): Policy {
+  // Without guards the version is what it was before there were any.
+  const text = JSON.stringify(guards.length === 0 ? content : { ...content, guards })
+  return { version: createHash('sha256').update(text).digest('hex').slice(0, 16), ...content, guards }
 }

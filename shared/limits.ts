@@ -95,6 +95,34 @@ export const limits = {
   graceMsMax: 10 * minute,
   /** Longest time a tool may declare. */
   toolTimeoutMsMax: 60 * minute,
+  /** Guards that may be in force at once, patterns of tool names that one may have, and bytes of one pattern and of a version. */
+  guardsMax: 32,
+  guardPatternsMax: 64,
+  guardPatternBytesMax: 256,
+  guardVersionCharsMax: 64,
+  /** How long a round may wait for a guard at most, and how much longer guards may make a turn altogether. */
+  guardDeadlineMsMax: 24 * 60 * minute,
+  turnExtensionMsMax: 24 * 60 * minute,
+  /** From this deadline on a guard is slow: a round that waits for it makes its turn longer, so that a person's time is not the agent's. */
+  slowGuardMs: 1 * minute,
+  /** Bytes of a guard's code, of its text for the model and of its evidence for people. */
+  guardCodeCharsMax: 64,
+  guardTextBytesMax: 4 * KiB,
+  guardEvidenceBytesMax: 4 * KiB,
+  /** Bytes of a guard's answer to a round that are copied for the executor: one is read whole or not at all. */
+  guardVerdictBytesMax: 4 * MiB,
+  /** Answers that came before their rounds were waited for, as the executor keeps them for each guard, and their bytes together. */
+  guardAnswersKeptMax: 1_024,
+  guardAnswersKeptBytesMax: 8 * MiB,
+  /** How long the executor goes on reading a guard's answers when nothing waits for them, and the wait after a failed read. */
+  guardFollowIdleMs: 5 * minute,
+  guardFollowRetryMs: 1 * second,
+  /** How long a guard may judge one round. */
+  guardJudgeMsMax: 1 * second,
+  /** Bytes of what a guard remembers of a conversation, as JSON; conversations of a partition that one remembers; and how long where it does not say. */
+  guardStateBytesMax: 64 * KiB,
+  guardStatesMax: 100_000,
+  guardStateKeptMs: 60 * minute,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a settings file. */

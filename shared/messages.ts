@@ -6,11 +6,15 @@ export type Message =
   | AttemptStarted
   | CallFinished
   | CallRejected
+  | CallsWaiting
   | Cancel
   | CancelRequested
   | Carried
   | Claim
   | DeadLetter
+  | GuardRegistration
+  | GuardVerdict
+  | GuardVerdictGiven
   | HistoryEntry
   | InterventionRaised
   | Lapsed
@@ -29,6 +33,7 @@ export type Message =
   | Tick
   | ToolStarted
   | TurnEnded
+  | TurnExtended
   | TurnFailed
   | TurnFinished
   | TurnStarted
@@ -140,6 +145,21 @@ export type CallRejected = {
   reason: string
 }
 
+/** Activity: calls of a round wait for guards. Derived, written by the executor. */
+export type CallsWaiting = {
+  type: 'calls-waiting'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** by ordinal */
+  calls: WaitingCall[]
+  /** append time in milliseconds at which the last of them is decided at the latest */
+  until: number
+}
+
 /** Nothing more of this turn may start. Derived, written by the conversation to gateway, loop-detector and executor. */
 export type Cancel = {
   type: 'cancel'
@@ -213,6 +233,72 @@ export type DeadLetter = {
   key: string
   /** its bytes, as they are */
   value: Uint8Array
+}
+
+/**
+ * A guard is in force from the next model response on. Observed, written by an operator into the table policies; a tombstone removes it.
+ */
+export type GuardRegistration = {
+  type: 'guard-registration'
+  /** its name: the key of the record is guard: and this */
+  name: string
+  /** its version, for people */
+  version: string
+  /** the tools that it judges */
+  tools: GuardedTools[]
+  /** milliseconds after the append time of round-cleared within which it must answer */
+  deadlineMs: number
+  /** what becomes of its calls when it does not */
+  onTimeout: GuardSilence
+  /** when this was written, in milliseconds, by the writer's clock: for people */
+  registeredAt: number
+}
+
+/**
+ * A guard's answer to a round: a verdict on each of its calls. Observed, written by the guard into its own topic, and from there copied
+ * into the inbox of the executor.
+ */
+export type GuardVerdict = {
+  type: 'guard-verdict'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the guard; the executor takes it from the topic's name */
+  guard: string
+  /** its version, for people */
+  version: string
+  /** one for each call of the round that it was asked about */
+  verdicts: CallVerdict[]
+  /** what it wants the model to be told, whatever its verdicts */
+  intervention: GuardWish | null
+  /** append time of the round-cleared that it answers, as it read it; 0: not said */
+  clearedAt: number
+  /** milliseconds that it judged; 0: not said */
+  judgedMs: number
+}
+
+/** Activity: an enforcing guard has answered a round, or its time is over. Derived, written by the executor. */
+export type GuardVerdictGiven = {
+  type: 'guard-verdict-given'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the guard */
+  guard: string
+  /** the version that answered; of a silent one, the registered */
+  version: string
+  /** whether it answered */
+  answer: GuardAnswer
+  /** what counts for each call that waited for it; pass without an answer: on-timeout let it through */
+  verdicts: CallVerdict[]
+  /** milliseconds from the round-cleared to this */
+  waitedMs: number
 }
 
 /**
@@ -435,6 +521,10 @@ export type RoundCleared = {
   policy: Policy
   /** append time in milliseconds from which nothing of it may start (R6) */
   expiresAt: number
+  /**
+   * expiresAt as it is now that the round waits for slow guards; null: as it was. What arrives at or after expiresAt is over all the same
+   */
+  extendedTo: number | null
 }
 
 /** One result for each call of a round. Derived, written by the executor. */
@@ -448,6 +538,8 @@ export type RoundExecuted = {
   round: number
   /** by ordinal */
   results: CallResult[]
+  /** of the guards that the round waited for */
+  wishes: GuardWish[]
 }
 
 /** A round is over: what the model said, what became of its calls, what to do about it. Derived, written by the loop-detector. */
@@ -546,6 +638,19 @@ export type TurnEnded = {
   conversation: string
   /** the turn: the inbox offset of the record that opened it */
   turn: number
+}
+
+/** A round waits for slow guards, and its turn has as much longer. Derived, written by the loop-detector. */
+export type TurnExtended = {
+  type: 'turn-extended'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** append time in milliseconds at which the turn is over now */
+  until: number
 }
 
 /** A reducer threw on a record of this turn (R8). Derived, written by the runtime of the stage that failed. */
@@ -668,6 +773,20 @@ export type CallResult = {
   durationMs: number
 }
 
+/** A guard's verdict on one call. */
+export type CallVerdict = {
+  /** the call */
+  ordinal: number
+  /** pass or reject */
+  verdict: VerdictKind
+  /** of a rejection, for people: a short word such as outside-folder; empty: it passes */
+  code: string
+  /** of a rejection, what the model reads; empty: it passes */
+  text: string
+  /** what it judged by, for people */
+  evidence: string | null
+}
+
 /** A cap of a turn. A reader that does not know a newer symbol reads the default, the most cautious one. */
 export type Cap = 'rounds' | 'calls' | 'wall' | 'tokens'
 
@@ -741,6 +860,56 @@ export type FailureClass =
   | 'internal'
   | 'cancelled'
   | 'context_full'
+
+/**
+ * How an enforcing guard answered a round: verdicts, in time; silent, not before its deadline; unusable, not as it must be. A reader that
+ * does not know a newer symbol reads the default, the most cautious one.
+ */
+export type GuardAnswer = 'verdicts' | 'silent' | 'unusable'
+
+/** A guard as it was registered when a round was answered. */
+export type GuardInForce = {
+  /** its name */
+  name: string
+  /** its version, for people */
+  version: string
+  /** the tools that it judges */
+  tools: GuardedTools[]
+  /** milliseconds after the append time of round-cleared within which it must answer */
+  deadlineMs: number
+  /** what becomes of its calls when it does not */
+  onTimeout: GuardSilence
+}
+
+/**
+ * What the verdicts of a guard do: enforce, calls wait for them; shadow, they are recorded and change nothing. A reader that does not know
+ * a newer symbol reads the default, the most cautious one.
+ */
+export type GuardMode = 'enforce' | 'shadow'
+
+/**
+ * What becomes of a call when an enforcing guard does not answer in time: reject, it is vetoed; allow, it goes on. A reader that does not
+ * know a newer symbol reads the default, the most cautious one.
+ */
+export type GuardSilence = 'reject' | 'allow'
+
+/** A guard's wish for an intervention. */
+export type GuardWish = {
+  /** the guard; empty in its own record, which says who it is */
+  guard: string
+  /** why, for people */
+  reason: string
+  /** what the next request shows to the model */
+  text: string
+}
+
+/** Tools that a guard judges. Where several of a guard's patterns match a tool, enforce counts. */
+export type GuardedTools = {
+  /** of tool names; * stands for any characters */
+  pattern: string
+  /** of the guard for these tools */
+  mode: GuardMode
+}
 
 /** What the conversation must do about a lack of progress. It rides in round-outcome, so it always reaches the next request. */
 export type Intervention = {
@@ -816,6 +985,8 @@ export type Policy = {
   graceMs: number
   /** tries of an idempotent tool */
   toolTries: number
+  /** in force for this round: written by the gateway, whatever an agent or a message says */
+  guards: GuardInForce[]
 }
 
 /** A user's message that waits for its turn, reduced to what the turn needs. */
@@ -937,4 +1108,17 @@ export type Usage = {
   cacheReadTokens: number
   /** tokens written to the provider's prompt cache */
   cacheWriteTokens: number
+}
+
+/** What a guard says of a call. A reader that does not know a newer symbol reads the default, the most cautious one. */
+export type VerdictKind = 'pass' | 'reject'
+
+/** A call that waits for guards. */
+export type WaitingCall = {
+  /** the call */
+  ordinal: number
+  /** the tool */
+  name: string
+  /** the guards that it waits for */
+  guards: string[]
 }

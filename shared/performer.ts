@@ -3,7 +3,7 @@
 // P2. It writes observations into its own stage's inbox; what goes ahead of a decision (parts, tool-started) counts for nothing by itself.
 
 import type { Logger } from 'pino'
-import type { Appended, TableKey } from './bus/port.ts'
+import type { Appended, StoredRecord, TableKey } from './bus/port.ts'
 import type { Clock, Milliseconds } from './clock.ts'
 import type { Message } from './messages.ts'
 import type { Port } from './topology.ts'
@@ -24,6 +24,13 @@ export type PerformerContext = {
   history(upTo: { conversation: string; turn: number; round: number }, waitMs: Milliseconds): Promise<Message[] | undefined>
   /** A record of the table `policies`, or undefined. */
   policy(key: string): Promise<Message | undefined>
+  /** The records of the table `policies` whose keys begin with `prefix`. Rejects when one of them cannot be read. */
+  policies(prefix: string): Promise<Message[]>
+  /**
+   * Batches of this partition of a guard's topic, from about `since` on and as they come, until `signal` aborts; undecoded, because anybody may have
+   * written anything there. Rejects when the topic cannot be read.
+   */
+  guardVerdicts(of: { guard: string; since: Milliseconds; signal: AbortSignal }): AsyncIterable<StoredRecord[]>
   readonly historyTable: HistoryTable
 }
 

@@ -19,7 +19,7 @@ export function retentionMsOf(days: number = retentionDaysDefault): Milliseconds
 
 /** From a turn's first record to its last, under all ceilings: until the outcome of a call that was claimed at the last moment is given up. */
 export const turnLongestMs: Milliseconds = latestOutcome(
-  limits.turnWallMsMax,
+  limits.turnWallMsMax + limits.turnExtensionMsMax,
   { startWithinMs: limits.startWithinMsMax, graceMs: limits.graceMsMax },
   limits.toolTimeoutMsMax + limits.turnLingerMs,
 )

@@ -12,8 +12,8 @@ import { retentionMsOf } from './retention.ts'
 
 export type StageName = 'conversation' | 'llm-gateway' | 'accumulator' | 'validator' | 'loop-detector' | 'executor'
 
-/** Who writes a record: a stage's reducer (derived), its performer, the runtime of any stage, the edge (a client), or an operator. */
-export type Writer = StageName | `${StageName} performer` | 'runtime' | 'runtime of any stage' | 'edge' | 'operator'
+/** Who writes a record: a stage's reducer (derived), its performer, the runtime of any stage, the edge (a client), an operator, or a guard. */
+export type Writer = StageName | `${StageName} performer` | 'runtime' | 'runtime of any stage' | 'edge' | 'operator' | 'guard'
 
 export type TopicName =
   | 'conversation-events'
@@ -40,6 +40,7 @@ export const topics: Record<TopicName, Topic> = {
       'user-message': ['edge'],
       'cancel-requested': ['edge'],
       'round-outcome': ['loop-detector'],
+      'turn-extended': ['loop-detector'],
       'turn-failed': ['runtime of any stage'],
       carried: ['conversation'],
       tick: ['runtime'],
@@ -85,11 +86,12 @@ export const topics: Record<TopicName, Topic> = {
       claim: ['executor performer'],
       outcome: ['executor performer'],
       lapsed: ['executor performer'],
+      'guard-verdict': ['executor performer'],
       tick: ['runtime'],
     },
   },
   history: { kind: 'table', records: { 'history-entry': ['conversation'] }, tombstones: ['llm-gateway performer'] },
-  policies: { kind: 'table', records: { 'operator-limits': ['operator'] } },
+  policies: { kind: 'table', records: { 'operator-limits': ['operator'], 'guard-registration': ['operator'] }, tombstones: ['operator'] },
   activity: {
     kind: 'log',
     records: {
@@ -97,6 +99,8 @@ export const topics: Record<TopicName, Topic> = {
       'round-started': ['conversation'],
       'call-rejected': ['loop-detector'],
       'intervention-raised': ['loop-detector'],
+      'calls-waiting': ['executor'],
+      'guard-verdict-given': ['executor'],
       'tool-started': ['executor performer'],
       'call-finished': ['executor'],
       'turn-finished': ['conversation'],
@@ -104,6 +108,17 @@ export const topics: Record<TopicName, Topic> = {
   },
   'dead-letters': { kind: 'log', records: { 'dead-letter': ['runtime of any stage'] } },
 }
+
+/** Each guard has a topic of its own, so that access rights say who it is. The executor's relay reads it; nobody's inbox. */
+export const guardTopic: Topic = { kind: 'log', records: { 'guard-verdict': ['guard'] } }
+
+/** Without the deployment's prefix. */
+export function guardTopicName(guard: string): string {
+  return `guard-verdicts.${guard}`
+}
+
+/** The prefix of the keys of all guards' registrations in `policies`. */
+export const guardKeyPrefix = 'guard:'
 
 type StageWiring = { inbox: TopicName; unit: 'conversation' | 'turn' | 'round' | 'none'; ports: Partial<Record<Port, TopicName>> }
 
@@ -152,6 +167,8 @@ export function keyOf(message: Message): string {
       return historyKey(message)
     case 'operator-limits':
       return 'operator-limits'
+    case 'guard-registration':
+      return guardKeyPrefix + message.name
     case 'dead-letter':
       return message.key
     default:
@@ -192,10 +209,15 @@ export function topicSpecs(prefix: string, partitions: number, retentionMs: Mill
   })
 }
 
+/** The topic of one guard, as a bus creates it. */
+export function guardTopicSpec(prefix: string, guard: string, partitions: number, retentionMs: Milliseconds = retentionMsOf()): TopicSpec {
+  return { name: prefix + guardTopicName(guard), kind: guardTopic.kind, partitions, retentionMs }
+}
+
 /** The wiring as text, one topic a line with what may be written there and who reads it. A change of it is seen in review. */
 export function printTopology(): string {
   const lines: string[] = []
-  for (const [name, topic] of Object.entries(topics)) {
+  for (const [name, topic] of Object.entries({ ...topics, [guardTopicName('<guard>')]: guardTopic })) {
     const reader = Object.entries(stages).find(([, stage]) => stage.inbox === name)
     lines.push(`${name} (${topic.kind})${reader ? ` -> ${reader[0]}, a unit is ${reader[1].unit}` : ''}`)
     for (const [type, writers] of Object.entries(topic.records)) lines.push(`    ${type} <- ${writers?.join(', ')}`)

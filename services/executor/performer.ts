@@ -17,11 +17,12 @@ import type { Message } from '../../shared/messages.ts'
 import type { Performer, PerformerContext, StartPerformer } from '../../shared/performer.ts'
 import { unreachable } from '../../shared/stage.ts'
 import type { Port } from '../../shared/topology.ts'
-import type { CallTry, ToolTask } from './reducer.ts'
 import { bounded, rejected } from './results.ts'
 import type { Slots } from './slots.ts'
 import { createSlots, createToolSlots } from './slots.ts'
+import type { CallTry, HearTask, ToolTask } from './tasks.ts'
 import type { RunningTool, StartTool, ToolEnding } from './tool.ts'
+import { createRelay } from './verdict-relay.ts'
 
 type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
 type RunTask = Extract<ToolTask, { kind: 'run' }>
@@ -50,12 +51,12 @@ export function startExecutor({
   agents,
   run,
   slots = createSlots(limits.runningToolsMax),
-}: Omit<Parts, 'slotsOf'> & { slots?: Slots }): StartPerformer<ToolTask> {
+}: Omit<Parts, 'slotsOf'> & { slots?: Slots }): StartPerformer<ToolTask | HearTask> {
   const slotsOf = createToolSlots(agents, slots)
   return (context) => performerOf({ agents, run, slotsOf }, context)
 }
 
-function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext): Performer<ToolTask> {
+function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext): Performer<ToolTask | HearTask> {
   const { clock, log, owner } = context
   /** By unit, then by round, call and try. */
   const units = new Map<string, Jobs>()
@@ -64,13 +65,19 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
   const pending = new Set<Promise<unknown>>()
   /** Places that were given for claims that are not sent yet. */
   let places: { jobs: Jobs; job: Job; task: ClaimTask; free: () => void }[] = []
+  const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   let reconciling = false
   let closing = false
 
   return {
-    reconcile(unit, tasks) {
+    reconcile(unit, all) {
       if (closing) return
       reconciling = true
+      const tasks = all.filter((task) => task.kind !== 'hear')
+      relay.reconcile(
+        unit,
+        all.filter((task) => task.kind === 'hear'),
+      )
       const jobs = units.get(unit) ?? new Map<string, Job>()
       units.set(unit, jobs)
       const wanted = new Set(tasks.map(nameOf))
@@ -87,6 +94,7 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
 
     async close(how) {
       closing = true
+      relay.close()
       letGo((jobs, name, job) => giveBack(jobs, name, job))
       const stopAll = () => {
         for (const job of running) stop(job, 0, 'the executor shut down')
@@ -247,6 +255,7 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
       (error) => {
         log.error({ err: error, port }, 'the bus refused a write of the executor, which starts nothing more on this partition')
         closing = true
+        relay.close()
         letGo(drop)
         return false
       },

@@ -15,7 +15,9 @@ import { limits } from '../../shared/limits.ts'
 import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy, Usage } from '../../shared/messages.ts'
 import { eventWeight } from '../../shared/part-weight.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
+import { guardKeyPrefix } from '../../shared/topology.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './context-full.ts'
+import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 import { PartWriter } from './part-writer.ts'
 import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './provider.ts'
@@ -104,11 +106,19 @@ async function prepare({ options, context, task, log }: Attempt): Promise<Ready 
     const operator = await context.policy('operator-limits')
     if (operator !== undefined && operator.type !== 'operator-limits')
       return notReady('policies.unreadable', `the policy 'operator-limits' is a ${operator.type}`, true)
+    const guards = guardsInForce(await context.policies(guardKeyPrefix))
+    if (typeof guards === 'string') return notReady('policies.unreadable', guards, true)
     const history = entries.filter((entry) => entry.type === 'history-entry')
     const tooLarge = historyTooLarge(history)
     if (tooLarge !== undefined) return tooLarge
     const providerRequest = { nudge, tools: declarations, textOnly: callsLeft === 0, history }
-    return { kind: 'ready', agent, declarations, request: providerRequest, policy: withOperatorCaps(settings.policy, operator) }
+    return {
+      kind: 'ready',
+      agent,
+      declarations,
+      request: providerRequest,
+      policy: withGuards(withOperatorCaps(settings.policy, operator), guards),
+    }
   } catch (error) {
     log.warn({ err: error }, 'the tables history and policies cannot be read')
     return notReady('policies.unreadable', 'the tables history and policies cannot be read', true)

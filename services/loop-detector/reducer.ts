@@ -141,7 +141,7 @@ function cleared(checked: RoundChecked, decided: CallResult[]): Output {
   const { calls } = response
   return {
     to: 'tools',
-    message: { type: 'round-cleared', conversation, turn, round, calls, decided, declarations, agent, policy, expiresAt },
+    message: { type: 'round-cleared', conversation, turn, round, calls, decided, declarations, agent, policy, expiresAt, extendedTo: null },
   }
 }
 

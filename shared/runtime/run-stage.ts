@@ -3,12 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Bus, Subscription } from '../bus/port.ts'
+import { firstOffsetSince } from '../bus/range.ts'
 import { decode } from '../codec.ts'
 import { WeirError } from '../errors.ts'
 import type { HistoryEntry, Message } from '../messages.ts'
 import type { PerformerContext, StartPerformer } from '../performer.ts'
 import type { Output, Stage } from '../stage.ts'
-import { historyKey, historyPrefix, stages } from '../topology.ts'
+import { guardTopicName, historyKey, historyPrefix, stages } from '../topology.ts'
 import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
@@ -125,6 +126,17 @@ function performerContext({
     async policy(key) {
       const record = await bus.get({ topic: `${topicPrefix}policies`, partition: 0, key, waitMs: 0 })
       return record?.value ? decode(record.value) : undefined
+    },
+    async policies(prefix) {
+      const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix })
+      return records.flatMap(({ value }) => (value === null ? [] : [decode(value)]))
+    },
+    async *guardVerdicts({ guard, since, signal }) {
+      const topic = topicPrefix + guardTopicName(guard)
+      const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
+      if (ends === undefined) throw new WeirError('bus.topic-missing', `${topic} has no partition ${partition}`)
+      const from = await firstOffsetSince(bus, { topic, partition, from: ends.begin, to: ends.end }, since)
+      yield* bus.follow({ topic, partition, from, signal })
     },
     historyTable: {
       keys: (after, limit) => bus.keys({ topic: `${topicPrefix}history`, partition, after, limit }),

@@ -80,6 +80,7 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
     },
     {
       type: 'round-executed',
+      wishes: [],
       ...place,
       round: n,
       results: [

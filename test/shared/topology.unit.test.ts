@@ -12,6 +12,7 @@ conversation-events (log) -> conversation, a unit is conversation
     user-message <- edge
     cancel-requested <- edge
     round-outcome <- loop-detector
+    turn-extended <- loop-detector
     turn-failed <- runtime of any stage
     carried <- conversation
     tick <- runtime
@@ -42,22 +43,29 @@ rounds-cleared (log) -> executor, a unit is turn
     claim <- executor performer
     outcome <- executor performer
     lapsed <- executor performer
+    guard-verdict <- executor performer
     tick <- runtime
 history (table)
     history-entry <- conversation
     (tombstone) <- llm-gateway performer
 policies (table)
     operator-limits <- operator
+    guard-registration <- operator
+    (tombstone) <- operator
 activity (log)
     turn-started <- conversation
     round-started <- conversation
     call-rejected <- loop-detector
     intervention-raised <- loop-detector
+    calls-waiting <- executor
+    guard-verdict-given <- executor
     tool-started <- executor performer
     call-finished <- executor
     turn-finished <- conversation
 dead-letters (log)
     dead-letter <- runtime of any stage
+guard-verdicts.<guard> (log)
+    guard-verdict <- guard
 "
 `)
   })

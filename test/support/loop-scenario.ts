@@ -117,7 +117,7 @@ function firedBy(scenario: LoopScenario): number[] {
     let refused = refusedBy(story.to('conversation'))
     if (story.to('tools').length > 0) {
       const { conversation, turn } = checked
-      story = story.when({ type: 'round-executed', conversation, turn, round, results: group.map(resultOf) })
+      story = story.when({ type: 'round-executed', conversation, turn, round, results: group.map(resultOf), wishes: [] })
       refused ||= refusedBy(story.to('conversation'))
     }
     if (refused || story.to('activity').some(({ type }) => type === 'intervention-raised')) fired.push(index + 1)

@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { Turn } from '../../../services/executor/reducer.ts'
 import { executor } from '../../../services/executor/reducer.ts'
+import type { Turn } from '../../../services/executor/turn.ts'
 import type { Cancel, Claim, Lapsed, Outcome, RoundCleared, RoundExecuted, Tick } from '../../../shared/messages.ts'
 import { callOf, cancel, claim, expiresAt, lapsed, ok, outcome, policy, roundCleared, tick } from './samples.ts'
 

@@ -1,14 +1,15 @@
 // A world for the executor's performer: clocks that a test moves, an inbox that folds through the real reducer, tools that end when told to.
 // Kinder than the real one: one partition, and every write is read at once by every owner that is awake.
 
-import type { ToolTask, Turn } from '../../../services/executor/reducer.ts'
 import { executor } from '../../../services/executor/reducer.ts'
+import type { HearTask, ToolTask } from '../../../services/executor/tasks.ts'
 import type { StartTool, ToolCall, ToolEnding } from '../../../services/executor/tool.ts'
+import type { Turn } from '../../../services/executor/turn.ts'
 import type { Agents } from '../../../shared/agents.ts'
 import { defaultSettings } from '../../../shared/agents.ts'
 import type { Clock } from '../../../shared/clock.ts'
 import { createLog } from '../../../shared/log.ts'
-import type { Cancel, Claim, Lapsed, Message, Outcome, RoundCleared, Tick, TurnEnded } from '../../../shared/messages.ts'
+import type { Cancel, Claim, GuardVerdict, Lapsed, Message, Outcome, RoundCleared, Tick, TurnEnded } from '../../../shared/messages.ts'
 import type { Performer, PerformerContext, StartPerformer } from '../../../shared/performer.ts'
 import { look, mail } from './samples.ts'
 
@@ -22,6 +23,8 @@ export const agents: Agents = new Map([
     },
   ],
 ])
+
+type ExecutorTask = ToolTask | HearTask
 
 export type TestClock = Clock & {
   pass(ms: number): void
@@ -87,9 +90,9 @@ export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-type InboxMessage = RoundCleared | TurnEnded | Cancel | Claim | Outcome | Lapsed | Tick
+type InboxMessage = RoundCleared | TurnEnded | Cancel | Claim | Outcome | GuardVerdict | Lapsed | Tick
 
-export type Owner = Performer<ToolTask> & {
+export type Owner = Performer<ExecutorTask> & {
   /** What it wrote, wherever to. */
   written: Message[]
   /** Its log lines. */
@@ -99,13 +102,17 @@ export type Owner = Performer<ToolTask> & {
   wake(): void
 }
 
-export type OwnerOptions = { formerOwnersDead?: boolean; write?: (messages: Message[]) => Promise<void> }
+export type OwnerOptions = {
+  formerOwnersDead?: boolean
+  guardVerdicts?: PerformerContext['guardVerdicts']
+  write?: (messages: Message[]) => Promise<void>
+}
 
 /** An inbox and the owners of its partition. */
 export function inbox(clock: TestClock) {
   const units = new Map<string, Turn>()
   const outputs: Message[] = []
-  const reconcilers = new Set<(unit: string, tasks: ToolTask[]) => void>()
+  const reconcilers = new Set<(unit: string, tasks: ExecutorTask[]) => void>()
 
   function append(message: InboxMessage): void {
     const unit = executor.unit(message)
@@ -118,12 +125,16 @@ export function inbox(clock: TestClock) {
     for (const reconcile of [...reconcilers]) reconcile(unit, tasksOf(unit))
   }
 
-  function tasksOf(unit: string): ToolTask[] {
+  function tasksOf(unit: string): ExecutorTask[] {
     const turn = units.get(unit)
     return turn === undefined ? [] : executor.wants(turn)
   }
 
-  function own(name: string, start: StartPerformer<ToolTask>, { formerOwnersDead = false, write }: OwnerOptions = {}): Owner {
+  function own(
+    name: string,
+    start: StartPerformer<ExecutorTask>,
+    { formerOwnersDead = false, guardVerdicts = noVerdicts, write }: OwnerOptions = {},
+  ): Owner {
     const written: Message[] = []
     const lines: string[] = []
     let missed = new Set<string>()
@@ -142,9 +153,11 @@ export function inbox(clock: TestClock) {
       },
       history: () => Promise.resolve(undefined),
       policy: () => Promise.resolve(undefined),
+      policies: () => Promise.resolve([]),
+      guardVerdicts,
     }
     const performer = start(context)
-    const reconcile = (unit: string, tasks: ToolTask[]) => {
+    const reconcile = (unit: string, tasks: ExecutorTask[]) => {
       if (isPaused) missed.add(unit)
       else performer.reconcile(unit, tasks)
     }
@@ -171,3 +184,5 @@ export function inbox(clock: TestClock) {
 
   return { append, own, outputs, tasksOf }
 }
+
+async function* noVerdicts(): AsyncGenerator<never> {}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Turn } from '../../../services/executor/reducer.ts'
 import { executor } from '../../../services/executor/reducer.ts'
+import type { Turn } from '../../../services/executor/turn.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { CallResult, RoundExecuted } from '../../../shared/messages.ts'
 import type { Folded } from '../../support/given.ts'

@@ -76,6 +76,8 @@ function world(
     },
     history: async () => [userSays('hello')],
     policy: async () => undefined,
+    policies: async () => [],
+    async *guardVerdicts() {},
     historyTable: { keys: async () => [], forget: async () => {} },
     ...options.context,
   }

@@ -52,7 +52,7 @@ export function checked(round: number, { calls = [], response = {}, ...fields }:
 }
 
 export function executed(round: number, results: CallResult[]): RoundExecuted {
-  return { type: 'round-executed', ...place, round, results: results.map((result, ordinal) => ({ ...result, ordinal })) }
+  return { type: 'round-executed', ...place, round, results: results.map((result, ordinal) => ({ ...result, ordinal })), wishes: [] }
 }
 
 export function ok(text: string): CallResult {

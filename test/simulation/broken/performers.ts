@@ -34,7 +34,11 @@ export const ownerIsInstance = withPerformer(
 export const anyClaimStarts = withPerformer('any claim starts the tool', (_real, parts) => (context) => naive(context, parts, () => true))
 
 /** An executor that trusts the log alone, and remembers only what runs. */
-function naive(context: PerformerContext, { run }: Parts, isMine = (owner: string) => owner === context.owner): Performer<ToolTask> {
+function naive(
+  context: PerformerContext,
+  { run }: Parts,
+  isMine = (owner: string) => owner === context.owner,
+): Performer<ToolTask> {
   const begun = new Set<string>()
   const write = (messages: Parameters<PerformerContext['write']>[1]) => {
     context.write('self', messages).catch(() => {})
@@ -42,6 +46,7 @@ function naive(context: PerformerContext, { run }: Parts, isMine = (owner: strin
   return {
     reconcile(_unit, tasks) {
       for (const task of tasks) {
+        if (task.kind === 'hear') continue // its guards are silent
         const { conversation, turn, round, ordinal, try: number } = task
         const name = JSON.stringify([task.kind, conversation, turn, round, ordinal, number])
         if (begun.has(name) || (task.kind === 'run' && !isMine(task.owner))) continue

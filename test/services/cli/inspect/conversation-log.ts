@@ -106,7 +106,7 @@ export function conversationLog(conversation = 'c') {
     },
 
     clear(round: number, calls: Call[], decided: CallResult[] = []) {
-      write('rounds-cleared', { type: 'round-cleared', ...place(round), calls, decided, declarations: [declaration], ...judged })
+      write('rounds-cleared', { type: 'round-cleared', ...place(round), calls, decided, declarations: [declaration], extendedTo: null, ...judged })
     },
 
     claim(round: number, fields: { ordinal?: number; try?: number; owner?: string } = {}) {
@@ -128,7 +128,7 @@ export function conversationLog(conversation = 'c') {
     executed(round: number, results: CallResult[]) {
       for (const { ordinal, status, reason, durationMs } of results)
         write('activity', { type: 'call-finished', ...place(round), ordinal, name: 'exec', status, reason, durationMs })
-      write('rounds-checked', { type: 'round-executed', ...place(round), results })
+      write('rounds-checked', { type: 'round-executed', ...place(round), results, wishes: [] })
     },
 
     conclude(round: number, said: Response, results: CallResult[] = [], intervention: Intervention | null = null) {

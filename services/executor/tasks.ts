@@ -1,0 +1,64 @@
+// What the executor's performer is asked for by an open turn.
+
+import { argumentText } from '../../shared/call.ts'
+import type { Milliseconds } from '../../shared/clock.ts'
+import type { Declaration } from '../../shared/messages.ts'
+import { toolTimeout } from '../../shared/tool-deadline.ts'
+import type { OpenCall, Round, Turn } from './turn.ts'
+
+/** A try of a call. */
+export type CallTry = { conversation: string; turn: number; round: number; ordinal: number; try: number }
+
+/** What a performer is asked for: to claim a try, or to run the one that `owner` has claimed, or to stop it when it is cancelled. */
+export type ToolTask = CallTry & { expiresAt: Milliseconds } & (
+    | { kind: 'claim'; agent: string; tool: string }
+    | {
+        kind: 'run'
+        owner: string
+        cancelled: boolean
+        agent: string
+        declaration: Declaration
+        /** The JSON text that the tool gets. */
+        arguments: string
+        startWithinMs: Milliseconds
+        timeoutMs: Milliseconds
+        graceMs: Milliseconds
+        /** The same for all tries of this call, and for no other call. */
+        idempotencyKey: string
+      }
+  )
+
+/** What a performer is asked for while a round waits: to copy the guard's answer to it into the inbox. `since`: when the round came. */
+export type HearTask = { kind: 'hear'; conversation: string; turn: number; round: number; guard: string; since: Milliseconds }
+
+/** All that the turn wants now. */
+export function tasksOf(turn: Turn): (ToolTask | HearTask)[] {
+  return turn.rounds.flatMap((round) => [
+    ...round.guards.map(({ name }) => hearTask(turn, round, name)),
+    ...round.calls.flatMap((call) => taskOf(turn, round, call) ?? []),
+  ])
+}
+
+function taskOf({ conversation, turn }: Turn, { round, agent, policy, expiresAt }: Round, { call, phase }: OpenCall): ToolTask | undefined {
+  if (phase.kind === 'done' || phase.kind === 'waiting') return undefined
+  const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
+  if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
+  const { owner, cancelled, declaration } = phase
+  return {
+    kind: 'run',
+    ...callTry,
+    owner,
+    cancelled,
+    agent,
+    declaration,
+    arguments: argumentText(call),
+    startWithinMs: policy.startWithinMs,
+    timeoutMs: toolTimeout(declaration),
+    graceMs: policy.graceMs,
+    idempotencyKey: JSON.stringify([conversation, turn, round, call.ordinal]),
+  }
+}
+
+function hearTask({ conversation, turn }: Turn, { round, clearedAt }: Round, guard: string): HearTask {
+  return { kind: 'hear', conversation, turn, round, guard, since: clearedAt }
+}

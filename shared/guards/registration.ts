@@ -1,0 +1,24 @@
+// What makes a guard's registration usable. Whoever registers checks it, and so does the gateway: a record in a table may come from anybody's program.
+
+import { limits } from '../limits.ts'
+import type { GuardInForce } from '../messages.ts'
+
+const nameShape = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+/** What is wrong with it, with the value; undefined: it can be used. */
+export function registrationFault({ name, version, tools, deadlineMs }: GuardInForce): string | undefined {
+  if (!nameShape.test(name)) return `its name is ${quoted(name)}; it must be 1 to 63 of a-z, 0-9 and -, and not begin with -`
+  if (version.length < 1 || version.length > limits.guardVersionCharsMax || /\p{C}/u.test(version))
+    return `its version is ${quoted(version)}; it must be 1 to ${limits.guardVersionCharsMax} printable characters`
+  if (tools.length < 1 || tools.length > limits.guardPatternsMax)
+    return `it names ${tools.length} patterns of tools; it must name 1 to ${limits.guardPatternsMax}`
+  const pattern = tools.find(({ pattern }) => pattern === '' || Buffer.byteLength(pattern) > limits.guardPatternBytesMax)?.pattern
+  if (pattern !== undefined) return `a pattern of tools is ${quoted(pattern)}; it must have 1 to ${limits.guardPatternBytesMax} bytes`
+  if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > limits.guardDeadlineMsMax)
+    return `its deadline is ${deadlineMs} ms; it must be a whole number from 1 to ${limits.guardDeadlineMsMax}`
+  return undefined
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}

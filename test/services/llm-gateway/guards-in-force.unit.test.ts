@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals'
+import { guardsInForce, withGuards } from '../../../services/llm-gateway/guards-in-force.ts'
+import { defaultPolicy, policyOf } from '../../../shared/agents.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { GuardInForce, GuardRegistration } from '../../../shared/messages.ts'
+
+const guard = (fields: Partial<GuardInForce> = {}): GuardInForce => ({
+  ...{ name: 'shell', version: '1', tools: [{ pattern: 'exec*', mode: 'enforce' }], deadlineMs: 5_000, onTimeout: 'reject', ...fields },
+})
+const registered = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
+  type: 'guard-registration',
+  ...guard(fields),
+  registeredAt: 1,
+})
+
+describe('the guards in force', () => {
+  it('are stamped on the round, by name, under a version of the policy of its own', () => {
+    const guards = guardsInForce([registered({ name: 'spend' }), registered()]) as GuardInForce[]
+    expect(guards).toEqual([guard(), guard({ name: 'spend' })])
+    const policy = withGuards(defaultPolicy, guards)
+    expect(policy.guards).toEqual(guards)
+    expect(policy.version).not.toBe(defaultPolicy.version)
+    expect(policy.version).not.toBe(withGuards(defaultPolicy, [guard()]).version)
+  })
+
+  it('change nothing where there are none', () => {
+    expect(withGuards(defaultPolicy, [])).toBe(defaultPolicy)
+  })
+
+  it('are those of the table alone: what a message says of guards counts for nothing', () => {
+    const claimed = policyOf({ ...defaultPolicy, guards: [guard({ onTimeout: 'allow' })] })
+    expect(withGuards(claimed, []).guards).toEqual([])
+    expect(withGuards(claimed, [guard({ name: 'spend' })]).guards).toEqual([guard({ name: 'spend' })])
+  })
+
+  it.each<[string, Partial<GuardInForce>, RegExp]>([
+    ['a name that is none', { name: 'Shell!' }, /its name is "Shell!"/],
+    ['no version', { version: '' }, /its version is ""/],
+    ['no tools', { tools: [] }, /it names 0 patterns/],
+    ['an empty pattern', { tools: [{ pattern: '', mode: 'shadow' }] }, /a pattern of tools is ""/],
+    ['no deadline', { deadlineMs: 0 }, /its deadline is 0 ms/],
+    ['an endless deadline', { deadlineMs: 1e12 }, /its deadline is 1000000000000 ms/],
+  ])('cannot be known with %s, so that no round is asked for', (_, fields, reason) => {
+    expect(guardsInForce([registered(), registered(fields)])).toMatch(reason)
+  })
+
+  it('cannot be known when a registration is another record, or there are too many', () => {
+    expect(guardsInForce([{ type: 'operator-limits', caps: defaultPolicy.caps }])).toMatch(/is a operator-limits/)
+    const many = Array.from({ length: limits.guardsMax + 1 }, (_, n) => registered({ name: `g${n}` }))
+    expect(guardsInForce(many)).toMatch(/33 guards are registered; at most 32/)
+  })
+})
