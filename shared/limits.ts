@@ -109,6 +109,8 @@ export const limits = {
   guardCodeCharsMax: 64,
   guardTextBytesMax: 4 * KiB,
   guardEvidenceBytesMax: 4 * KiB,
+  /** Bytes of what the guards of a round want the model to be told, together. */
+  guardWishesBytesMax: 16 * KiB,
   /** Bytes of a guard's answer to a round that are copied for the executor: one is read whole or not at all. */
   guardVerdictBytesMax: 4 * MiB,
   /** Answers that came before their rounds were waited for, as the executor keeps them for each guard, and their bytes together. */

@@ -1,6 +1,7 @@
 // The caps of a turn (I3): which ones are in force, and which one is reached.
 // For each cap the lowest counts of what the message says, what the operator stamped on any round of the turn, and the ceiling of limits.ts.
-// A cap only falls in the course of a turn. So the wall limit that a round was asked under is never later than that of a round before it.
+// A cap only falls in the course of a turn. So the wall limit that a round was asked under is never later than that of a round before it, unless a round
+// waited for slow guards in between (turn-extended).
 
 import { lowestCaps } from '../../shared/caps.ts'
 import { limits } from '../../shared/limits.ts'

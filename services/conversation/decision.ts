@@ -6,14 +6,14 @@ import { reachedCap } from './caps.ts'
 import type { Ending } from './ending.ts'
 import { capNudge, reasons } from './texts.ts'
 import type { Asked, Turn } from './turn.ts'
-import { totalsOf } from './turn.ts'
+import { capsNow, totalsOf } from './turn.ts'
 
 export type Decision = { kind: 'end'; ending: Ending } | { kind: 'ask'; ask: Omit<Asked, 'round'> }
 
 /** `turn` has counted this very round already. */
 export function decide(turn: Turn, { response, failure, intervention }: RoundOutcome, time: Milliseconds): Decision {
   const { textOnly } = turn.asked
-  const { caps } = turn
+  const caps = capsNow(turn)
   const totals = totalsOf(turn, time)
   const tokens = totals.inputTokens + totals.outputTokens
   const hasText = response.text.trim() !== ''

@@ -25,6 +25,7 @@ import type {
   QueuedMessage,
   RoundOutcome,
   Tick,
+  TurnExtended,
   TurnFailed,
   UserMessage,
 } from '../../shared/messages.ts'
@@ -47,7 +48,7 @@ import {
 import { queuedOf, queueRefusalOf, withId } from './queue.ts'
 import { notes, reasons } from './texts.ts'
 import type { Outstanding, Place, Turn } from './turn.ts'
-import { askNext, beginTurn, counted, expiresAt, outstandingOf } from './turn.ts'
+import { askNext, beginTurn, capsNow, counted, expiresAt, extended, outstandingOf } from './turn.ts'
 
 export type Conversation = CarriedState & (Open | Waiting | Carrying | Idle)
 type Open = { phase: 'open'; turn: Turn }
@@ -58,7 +59,7 @@ type Carrying = { phase: 'carrying' }
 /** Only kept in order to know a client's repeat. */
 type Idle = { phase: 'idle'; since: Milliseconds }
 
-type In = UserMessage | CancelRequested | RoundOutcome | TurnFailed | Carried | Tick
+type In = UserMessage | CancelRequested | RoundOutcome | TurnExtended | TurnFailed | Carried | Tick
 
 export const conversation: Stage<Conversation, In> = {
   name: 'conversation',
@@ -114,6 +115,16 @@ export const conversation: Stage<Conversation, In> = {
         return carry(place, state, [roundEntry(message, outstanding.nudge), ...turnEnded(place, outstanding.turn)])
       }
 
+      case 'turn-extended': {
+        if (state === undefined) return closed
+        if (!isAwaited(state, message)) return { state }
+        if (state.phase === 'open') return { state: { ...state, turn: extended(state.turn, message.until) } }
+        // It was on its way when the turn ended: what the guards let pass before the cancel came may run so much longer.
+        const { outstanding, until } = state
+        const laterMs = Math.min(Math.max(0, message.until - outstanding.expiresAt), limits.turnExtensionMsMax)
+        return { state: { ...state, outstanding: { ...outstanding, expiresAt: outstanding.expiresAt + laterMs }, until: until + laterMs } }
+      }
+
       case 'turn-failed': {
         if (state === undefined) return closed
         // Its own failures the conversation has dealt with in `failed`; by now another turn may be open.
@@ -135,7 +146,12 @@ export const conversation: Stage<Conversation, In> = {
         if (state === undefined) return closed
         switch (state.phase) {
           case 'open':
-            return endEarly(place, state, { outcome: 'capped', reason: reasons.wall(state.turn.caps.wallMs), class: 'budget', cap: 'wall' })
+            return endEarly(place, state, {
+              outcome: 'capped',
+              reason: reasons.wall(capsNow(state.turn).wallMs),
+              class: 'budget',
+              cap: 'wall',
+            })
           case 'waiting':
             return carry(place, state, [lostEntry(place, state.outstanding, notes.neverArrived)])
           case 'carrying':
@@ -194,7 +210,7 @@ function isKnown(state: Conversation, messageId: string): boolean {
   return state.recentMessageIds.includes(messageId) || state.queue.some((queued) => queued.messageId === messageId)
 }
 
-function isAwaited(state: Conversation, outcome: RoundOutcome): state is CarriedState & (Open | Waiting) {
+function isAwaited(state: Conversation, outcome: RoundOutcome | TurnExtended): state is CarriedState & (Open | Waiting) {
   if (state.phase !== 'open' && state.phase !== 'waiting') return false
   const { turn, round } = state.phase === 'open' ? outstandingOf(state.turn) : state.outstanding
   return turn === outcome.turn && round === outcome.round

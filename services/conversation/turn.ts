@@ -3,6 +3,7 @@
 
 import { lowestCaps } from '../../shared/caps.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
+import { limits } from '../../shared/limits.ts'
 import type { Cap, Caps, QueuedMessage, RoundOutcome, Totals } from '../../shared/messages.ts'
 import type { Output } from '../../shared/stage.ts'
 import { underCeilings } from './caps.ts'
@@ -17,6 +18,8 @@ export type Turn = {
   message: Omit<QueuedMessage, 'text'>
   openedAt: Milliseconds
   caps: Caps
+  /** To when rounds that waited for slow guards made it longer; 0: none did. */
+  extendedTo: Milliseconds
   /** Of all rounds that are over. */
   used: { calls: number; inputTokens: number; outputTokens: number }
   asked: Asked
@@ -36,7 +39,15 @@ export function beginTurn(place: Place, { text, ...message }: QueuedMessage): { 
   const { conversation, offset, time } = place
   const caps = underCeilings(message.settings.policy.caps)
   const asked: Asked = { round: 1, callsLeft: caps.calls, nudge: null, textOnly: null }
-  const turn: Turn = { turn: offset, message, openedAt: time, caps, used: { calls: 0, inputTokens: 0, outputTokens: 0 }, asked }
+  const turn: Turn = {
+    turn: offset,
+    message,
+    openedAt: time,
+    caps,
+    extendedTo: 0,
+    used: { calls: 0, inputTokens: 0, outputTokens: 0 },
+    asked,
+  }
   const { messageId, agent } = message
   const records: Output[] = [
     {
@@ -81,8 +92,19 @@ export function counted(turn: Turn, { response, policy }: RoundOutcome): Turn {
 }
 
 /** The append time from which nothing of the turn may start, and at which it is over. */
-export function expiresAt({ openedAt, caps }: Turn): Milliseconds {
-  return openedAt + caps.wallMs
+export function expiresAt({ openedAt, caps, extendedTo }: Turn): Milliseconds {
+  return Math.max(openedAt + caps.wallMs, extendedTo)
+}
+
+/** The caps in force now: with the wall limit as slow guards have extended it. */
+export function capsNow(turn: Turn): Caps {
+  return { ...turn.caps, wallMs: expiresAt(turn) - turn.openedAt }
+}
+
+/** The turn when a round of it waits for slow guards; under a ceiling that no message can lift. */
+export function extended(turn: Turn, until: Milliseconds): Turn {
+  const ceiling = turn.openedAt + limits.turnWallMsMax + limits.turnExtensionMsMax
+  return { ...turn, extendedTo: Math.max(turn.extendedTo, Math.min(until, ceiling)) }
 }
 
 export function totalsOf({ asked, used, openedAt }: Turn, time: Milliseconds): Totals {

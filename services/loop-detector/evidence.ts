@@ -44,6 +44,8 @@ export type CallEvidence = {
   poll: boolean
   /** It was started, so its arguments had the right shape. */
   ran: boolean
+  /** A guard stopped it: that is evidence of a loop, and never news. */
+  vetoed: boolean
   /** Undefined: it succeeded. */
   failure: Failure | undefined
   /** The masked result of a success, where it is short enough to be told from an acknowledgement. */
@@ -116,6 +118,7 @@ function callEvidence(
     freeText,
     poll: declaration?.poll ?? false,
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
+    vetoed: result.status === 'vetoed',
     failure,
     answer: failure === undefined ? text.slice(0, answerCharsMax) : '',
     shown: {

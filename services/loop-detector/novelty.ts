@@ -29,8 +29,8 @@ export function beginNovelty(): Novelty {
 export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   const news: News = { outcome: false, text: false, change: false }
   for (const call of calls) {
-    // A wait brings nothing, and a failure without a word of why says nothing.
-    if (call.effect === 'waits' || call.failure?.kind === 'bare') continue
+    // A wait brings nothing, a failure without a word of why says nothing, and what a guard stopped has done nothing, in whatever words it was stopped.
+    if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
     const isNewText = meet(novelty.texts, fingerprint(call.tool, call.result), limits.loopSeenMax)
     const isNewOutcome = meet(novelty.outcomes, call.key + call.result, limits.loopSeenMax)
     if (isNewText) news.text = true

@@ -9,15 +9,19 @@
 // L3. What is outstanding keeps its response and its real results, through a cancel too, until the executor reports it or certainly cannot any more.
 // L4. An intervention rides in the round's own outcome, so it is in the very next request. What no longer can have one is not judged.
 // L5. A unit is one turn: a new turn begins with an empty memory.
+// L6. A round that must wait for slow guards makes its turn longer by their deadline, so that a person's time is not the agent's. The conversation hears of
+//     it before anything that follows; all rounds of a turn together extend it by limits.turnExtensionMsMax at most.
 
 import type { Milliseconds } from '../../shared/clock.ts'
 import { WeirError } from '../../shared/errors.ts'
+import { modeFor } from '../../shared/guards/tool-pattern.ts'
 import { limits } from '../../shared/limits.ts'
-import type { CallResult, Cancel, Intervention, RoundChecked, RoundExecuted, Tick, TurnEnded } from '../../shared/messages.ts'
+import type { CallResult, Cancel, GuardWish, Intervention, RoundChecked, RoundExecuted, Tick, TurnEnded } from '../../shared/messages.ts'
 import type { Output, Reaction, Stage } from '../../shared/stage.ts'
 import { closed, unreachable } from '../../shared/stage.ts'
 import { latestOutcome, slowestTimeout } from '../../shared/tool-deadline.ts'
 import { evidenceOf } from './evidence.ts'
+import { withWishes } from './guard-wishes.ts'
 import type { LoopMemory } from './judgement.ts'
 import { beginMemory, judge, wordsFor } from './judgement.ts'
 import { allSkipped, completed, decidedOf } from './refusals.ts'
@@ -29,6 +33,8 @@ export type Turn = {
   cancelled: boolean
   /** The newest that was seen. */
   expiresAt: Milliseconds
+  /** Beyond this no round extends it; undefined before its first one. */
+  extendableTo: Milliseconds | undefined
   /** Rounds of a turn come in order, so what is not above this is a repeat. */
   roundNewest: number
   /** The round that the executor has. */
@@ -81,7 +87,7 @@ export const loopDetector: Stage<Turn, Inbox> = {
 }
 
 function opened(): Turn {
-  return { cancelled: false, expiresAt: 0, roundNewest: 0, outstanding: undefined, memory: beginMemory() }
+  return { cancelled: false, expiresAt: 0, extendableTo: undefined, roundNewest: 0, outstanding: undefined, memory: beginMemory() }
 }
 
 function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<Turn> {
@@ -90,6 +96,7 @@ function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<
   if (turn.outstanding !== undefined) throw secondRound(turn.outstanding.checked, round)
   turn.roundNewest = round
   turn.expiresAt = Math.max(turn.expiresAt, checked.expiresAt)
+  turn.extendableTo ??= checked.expiresAt + limits.turnExtensionMsMax
 
   if (failure !== null || turn.cancelled) return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'cancelled'))] }
   if (time >= checked.expiresAt) return { state: turn, records: [outcomeOf(checked, allSkipped(response.calls, 'expired'))] }
@@ -99,18 +106,21 @@ function check(turn: Turn, checked: RoundChecked, time: Milliseconds): Reaction<
   const refused = decided.filter(({ status }) => status === 'rejected').map((result) => callRejected(checked, result))
   if (decided.length === response.calls.length) return { state: turn, records: [...refused, ...judged(turn, checked, decided)] }
   turn.outstanding = { checked, decided }
-  return { state: turn, records: [...refused, cleared(checked, decided)] }
+  const extendedTo = extensionOf(checked, decided, turn.extendableTo)
+  if (extendedTo === null) return { state: turn, records: [...refused, cleared(checked, decided, null)] }
+  turn.expiresAt = Math.max(turn.expiresAt, extendedTo)
+  return { state: turn, records: [...refused, turnExtended(checked, extendedTo), cleared(checked, decided, extendedTo)] }
 }
 
 /** The round has run. */
-function conclude(turn: Turn | undefined, { round, results }: RoundExecuted): Reaction<Turn> {
+function conclude(turn: Turn | undefined, { round, results, wishes }: RoundExecuted): Reaction<Turn> {
   if (turn === undefined) return closed
   const { outstanding } = turn
   if (outstanding?.checked.round !== round) return { state: turn }
   const { checked, decided } = outstanding
   turn.outstanding = undefined
   const all = completed(checked.response.calls, results, decided)
-  return { state: turn, records: turn.cancelled ? [outcomeOf(checked, all)] : judged(turn, checked, all) }
+  return { state: turn, records: turn.cancelled ? [outcomeOf(checked, all)] : judged(turn, checked, all, wishes) }
 }
 
 function cancel(turn: Turn | undefined, { expiresAt }: Cancel, time: Milliseconds): Reaction<Turn> {
@@ -130,19 +140,38 @@ function giveUp(turn: Turn | undefined): Reaction<Turn> {
 }
 
 /** The round's outcome with what the detector has to say of it. */
-function judged(turn: Turn, checked: RoundChecked, results: CallResult[]): Output[] {
-  const intervention = judge(turn.memory, evidenceOf(checked, results), checked.policy)
+function judged(turn: Turn, checked: RoundChecked, results: CallResult[], wishes: GuardWish[] = []): Output[] {
+  const intervention = withWishes(judge(turn.memory, evidenceOf(checked, results), checked.policy), wishes, checked.round)
   const outcome = outcomeOf(checked, results, intervention)
   return intervention === null || intervention.ordinary ? [outcome] : [outcome, interventionRaised(checked, intervention)]
 }
 
-function cleared(checked: RoundChecked, decided: CallResult[]): Output {
+function cleared(checked: RoundChecked, decided: CallResult[], extendedTo: Milliseconds | null): Output {
   const { conversation, turn, round, response, declarations, agent, policy, expiresAt } = checked
   const { calls } = response
   return {
     to: 'tools',
-    message: { type: 'round-cleared', conversation, turn, round, calls, decided, declarations, agent, policy, expiresAt, extendedTo: null },
+    message: { type: 'round-cleared', conversation, turn, round, calls, decided, declarations, agent, policy, expiresAt, extendedTo },
   }
+}
+
+/** When the turn is over now, for a round whose calls wait for slow guards; null: as it was. */
+function extensionOf(
+  { response, policy, expiresAt }: RoundChecked,
+  decided: CallResult[],
+  extendableTo: Milliseconds,
+): Milliseconds | null {
+  const slow = policy.guards.filter(({ deadlineMs }) => deadlineMs >= limits.slowGuardMs)
+  if (slow.length === 0) return null
+  const isDecided = new Set(decided.map(({ ordinal }) => ordinal))
+  const names = response.calls.filter(({ ordinal }) => !isDecided.has(ordinal)).map(({ name }) => name)
+  const awaited = slow.filter((guard) => names.some((name) => modeFor(guard, name) === 'enforce'))
+  const until = Math.min(expiresAt + Math.max(0, ...awaited.map(({ deadlineMs }) => deadlineMs)), extendableTo)
+  return until > expiresAt ? until : null
+}
+
+function turnExtended({ conversation, turn, round }: RoundChecked, until: Milliseconds): Output {
+  return { to: 'conversation', message: { type: 'turn-extended', conversation, turn, round, until } }
 }
 
 function outcomeOf(checked: RoundChecked, results: CallResult[], intervention: Intervention | null = null): Output {
