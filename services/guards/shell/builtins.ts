@@ -1,0 +1,176 @@
+// The shell's own commands: those that change where it is, what it knows, or that run a script. All others of them change nothing here.
+
+import type { Outcome } from './environment.ts'
+import { assigned, both, inFolders } from './environment.ts'
+import { anything, isUnknown } from './field.ts'
+import { resolved } from './paths.ts'
+import type { Place } from './place.ts'
+import { Refusal } from './refusal.ts'
+import { judgeShell, runHere } from './shells.ts'
+
+type Judge = (fields: readonly string[], place: Place) => Outcome
+
+const harmless = new Set([
+  ...[
+    ':',
+    'true',
+    'false',
+    'echo',
+    'printf',
+    'test',
+    '[',
+    'pwd',
+    'type',
+    'hash',
+    'jobs',
+    'fg',
+    'bg',
+    'wait',
+    'kill',
+    'disown',
+    'times',
+    'umask',
+    'ulimit',
+  ],
+  ...[
+    'help',
+    'history',
+    'fc',
+    'suspend',
+    'logout',
+    'caller',
+    'compgen',
+    'complete',
+    'compopt',
+    'dirs',
+    'shift',
+    'set',
+    'shopt',
+    'bind',
+    'unalias',
+    'let',
+  ],
+])
+
+/** Undefined: it is no builtin that is known here. `judge`: for the command that one of them runs. */
+export function builtin(name: string, args: readonly string[], place: Place, judge: Judge): Outcome | undefined {
+  const { environment } = place
+  switch (name) {
+    case 'cd':
+    case 'chdir':
+    case 'pushd':
+      return changeFolder(name, args, place)
+    case 'popd':
+      return { ok: inFolders(environment, undefined), failed: environment }
+    case 'eval':
+      return args.length === 0 ? both(environment) : runHere(args.join(' '), name, place)
+    case 'trap':
+      return trap(args, place)
+    case 'source':
+    case '.':
+      // What it does is as little seen as what a script does that is run; that it comes from a file is all that is asked.
+      judgeShell(
+        name,
+        args.slice(0, 1).map((file) => (file.startsWith('-') ? `./${file}` : file)),
+        { ...place, input: { kind: 'pipe' } },
+      )
+      return both(environment)
+    case 'exit':
+    case 'logout':
+      return both(undefined)
+    case 'return':
+    case 'break':
+    case 'continue':
+      place.leaps.push(environment)
+      return both(undefined)
+    case 'read':
+    case 'readarray':
+    case 'mapfile':
+    case 'getopts':
+    case 'unset':
+      return both(forgotten(args, place))
+    case 'declare':
+    case 'typeset':
+    case 'local':
+    case 'export':
+    case 'readonly':
+    case 'nameref':
+      return both(declared(name, args, place))
+    case 'alias':
+      if (args.some((arg) => arg !== '-p'))
+        throw new Refusal('unknowable', 'an alias changes what later commands mean', 'Write the commands out without an alias.')
+      return both(environment)
+    case 'enable':
+      if (args.some((arg) => arg.startsWith('-') && arg.includes('f')))
+        throw new Refusal('unknowable', 'enable -f loads code into the shell', 'Do without it.')
+      return both(environment)
+    case 'printf':
+      return both(args[0]?.startsWith('-v') ? forgotten(args, place) : environment)
+    case 'wait':
+      return both(forgotten(args, place))
+    case 'coproc':
+      return judge(args, place)
+    default:
+      return harmless.has(name) ? both(environment) : undefined
+  }
+}
+
+function changeFolder(name: string, args: readonly string[], place: Place): Outcome {
+  const { environment, home } = place
+  const operands = args.filter((arg) => !/^-[LPe@n]+$/.test(arg) && arg !== '--')
+  if (operands.length > 1) return both(inFolders(environment, undefined))
+  const target = operands[0] ?? (name === 'pushd' ? '-' : (environment.variables.get('HOME') ?? home))
+  // CDPATH is searched for relative names.
+  const isSearched = environment.variables.has('CDPATH') && target !== undefined && !/^\.{0,2}\//.test(target)
+  if (target === undefined || target === '-' || /^[-+]\d+$/.test(target) || isUnknown(target) || isSearched)
+    return { ok: inFolders(environment, undefined), failed: environment }
+  const starts = target.startsWith('/') ? ['/'] : environment.cwds
+  const folders = starts?.map((cwd) => resolved(target, cwd))
+  const known = folders === undefined || folders.includes(undefined) ? undefined : [...new Set(folders as string[])]
+  return { ok: inFolders(environment, known), failed: environment }
+}
+
+/** Its commands run at any later time; they are judged as they would run now and from anywhere. */
+function trap(args: readonly string[], place: Place): Outcome {
+  const operands = args.filter((arg) => !/^-[lpP]$/.test(arg) && arg !== '--')
+  const [script] = operands
+  if (operands.length > 1 && script !== undefined && script !== '-' && script !== '') {
+    runHere(script, 'trap', { ...place, leaps: [] })
+    runHere(script, 'trap', { ...place, leaps: [], environment: inFolders(place.environment, undefined) })
+  }
+  return both(place.environment)
+}
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/** Variables that a command sets to something that is not known. */
+function forgotten(args: readonly string[], { environment }: Place): Place['environment'] {
+  let next = environment
+  for (const arg of args) {
+    const name = arg.replace(/^-v/, '').replace(/\[.*/, '')
+    if (isUnknown(arg)) return { ...next, variables: unknownVariables(next) }
+    if (variableName.test(name)) next = assigned(next, name, undefined)
+  }
+  return next
+}
+
+/** Assignments that the parser knows as such have been made already (script.ts); in quotes they come as words. */
+function declared(name: string, args: readonly string[], { environment }: Place): Place['environment'] {
+  const isReference = name === 'nameref' || args.some((arg) => /^[-+][a-zA-Z]*n/.test(arg))
+  if (isReference && name !== 'export')
+    throw new Refusal('unknowable', 'a name for another variable changes what later words mean', 'Use the variable itself.')
+  // Upper and lower case, integers: what is assigned is not what will be there.
+  const changes = args.some((arg) => /^-[a-zA-Z]*[ulci]/.test(arg))
+  if (changes || args.some(isUnknown)) return { ...environment, variables: unknownVariables(environment) }
+  let next = environment
+  for (const arg of args) {
+    const variable = /^([A-Za-z_][A-Za-z0-9_]*)(\+?=|\[)/.exec(arg)
+    if (variable === null) continue
+    next = assigned(next, variable[1] as string, variable[2] === '=' ? arg.slice(arg.indexOf('=') + 1) : undefined)
+  }
+  return next
+}
+
+function unknownVariables({ variables }: Place['environment']): Place['environment']['variables'] {
+  return new Map([...variables.keys(), 'HOME'].map((name) => [name, anything]))
+}

@@ -1,0 +1,431 @@
+// What commands change on the disk, by their arguments. One row for each command that has a say in where it writes; a command that is not here writes
+// where it likes without being asked (README.md says so).
+
+import type { CommandLine } from './command-line.ts'
+import { commandLine, has, valuesOf } from './command-line.ts'
+import { anyName } from './field.ts'
+import { gitChanges } from './git.ts'
+import { nameOf } from './paths.ts'
+import { tarChanges } from './tar.ts'
+
+/** Paths as they stand in the command. */
+export type Changes = {
+  writes?: string[]
+  /** Taken away, moved or replaced: an allowed folder itself must not be among them. */
+  removes?: string[]
+  /** What a link made by it leads to. */
+  links?: string[]
+  /** Made of what came from the net. */
+  fetched?: string[]
+  /** Copied to each of `writes`: if they were fetched, the copies are. */
+  copied?: string[]
+  /** An argument that could be an option of which nothing is known. */
+  uncertain?: string | undefined
+  /** Why it cannot be told what it changes. */
+  unknowable?: string
+}
+
+export function changesOf(name: string, args: readonly string[]): Changes | undefined {
+  return Object.hasOwn(rows, name) ? rows[name]?.(args) : undefined
+}
+
+type Row = (args: readonly string[]) => Changes
+type Reading = Parameters<typeof commandLine>[1]
+
+/** A row that reads its arguments the usual way. */
+function row(reading: Reading, changes: (line: CommandLine) => Changes): Row {
+  return (args) => {
+    const line = commandLine(args, reading)
+    return { uncertain: line.uncertain, ...changes(line) }
+  }
+}
+
+const writesAll = (...valued: string[]): Row => row({ valued }, ({ operands }) => ({ writes: operands }))
+const removesAll = (...valued: string[]): Row => row({ valued }, ({ operands }) => ({ removes: operands }))
+/** The values of these options, which `-` sends to the output. */
+const writesTo = (reading: Reading, ...options: string[]): Row => row(reading, (line) => ({ writes: files(valuesOf(line, ...options)) }))
+
+function files(values: string[]): string[] {
+  return values.filter((value) => value !== '-')
+}
+
+const copy = row({ valued: ['-t', '--target-directory', '-S', '--suffix'] }, (line) => {
+  const { sources, target } = sourcesAndTarget(line)
+  const makesLinks = has(line, '-l', '-s', '--link', '--symbolic-link')
+  return { writes: target, copied: sources, links: makesLinks ? sources : [] }
+})
+
+const move = row({ valued: ['-t', '--target-directory', '-S', '--suffix'] }, (line) => {
+  const { sources, target } = sourcesAndTarget(line)
+  return { writes: target, removes: sources, copied: sources }
+})
+
+const install = row(
+  { valued: ['-t', '--target-directory', '-S', '--suffix', '-m', '--mode', '-o', '--owner', '-g', '--group', '--strip-program'] },
+  (line) => {
+    if (has(line, '--strip-program')) return { unknowable: '--strip-program runs a command' }
+    if (has(line, '-d', '--directory')) return { writes: line.operands }
+    const { sources, target } = sourcesAndTarget(line)
+    return { writes: target, copied: sources }
+  },
+)
+
+const link = row({ valued: ['-t', '--target-directory', '-S', '--suffix'] }, (line) => {
+  const { sources, target } = sourcesAndTarget(line)
+  return line.operands.length === 1 && target.length === 1 ? { writes: ['.'], links: target } : { writes: target, links: sources }
+})
+
+function sourcesAndTarget(line: CommandLine): { sources: string[]; target: string[] } {
+  const folders = valuesOf(line, '-t', '--target-directory')
+  if (folders.length > 0) return { sources: line.operands, target: folders }
+  return { sources: line.operands.slice(0, -1), target: line.operands.slice(-1) }
+}
+
+/** The mode or owner comes first, unless another file lends its own. */
+const attributes: Row = row({ valued: ['--reference', '--from', '-m', '-M', '-x', '-X'] }, (line) => ({
+  writes: has(line, '--reference', '-m', '-x', '-M', '-X') ? line.operands : line.operands.slice(1),
+}))
+
+const compress = row({ valued: ['-S', '--suffix', '-T', '--threads', '-o', '-b', '-M', '--memlimit'] }, (line) =>
+  has(line, '-c', '--stdout', '--to-stdout', '-l', '--list', '-t', '--test')
+    ? {}
+    : { removes: line.operands, writes: valuesOf(line, '-o') },
+)
+
+const editStream = row({ valued: ['-e', '--expression', '-f', '--file', '-l', '--line-length'], attached: ['-i', '-I'] }, (line) => {
+  if (!has(line, '-i', '-I', '--in-place')) return {}
+  return { writes: has(line, '-e', '--expression', '-f', '--file') ? line.operands : line.operands.slice(1) }
+})
+
+const editByScript = row(
+  { valued: ['-e', '-E'], attached: ['-i', '-I', '-M', '-m', '-x', '-C', '-F', '-0', '-l'], stops: true },
+  (line) => {
+    if (!has(line, '-i')) return {}
+    return { writes: has(line, '-e', '-E') ? line.operands : line.operands.slice(1) }
+  },
+)
+
+const awk = row({ valued: ['-f', '-v', '-F', '-i', '--include', '--file', '--assign', '-l', '-E'], stops: true }, (line) => {
+  if (!valuesOf(line, '-i', '--include').some((library) => library.startsWith('inplace'))) return {}
+  return { writes: has(line, '-f', '--file') ? line.operands : line.operands.slice(1) }
+})
+
+const dd: Row = (args) => ({
+  writes: args.filter((arg) => arg.startsWith('of=')).map((arg) => arg.slice('of='.length)),
+  uncertain: args.find((arg) => !/^[a-z]+=/.test(arg) && !arg.startsWith('--')),
+})
+
+const unzip = row({ valued: ['-d', '-x', '-P'] }, (line) =>
+  has(line, '-l', '-t', '-v', '-p', '-z', '-Z', '-c') ? {} : { writes: has(line, '-d') ? valuesOf(line, '-d') : ['.'] },
+)
+
+const curlShort = 'AbcCdDeEFhHKmoPQrtTuUwxXyYzZ'
+const curlWrites = [
+  '-o',
+  '--output',
+  '-D',
+  '--dump-header',
+  '-c',
+  '--cookie-jar',
+  '--trace',
+  '--trace-ascii',
+  '--stderr',
+  '--etag-save',
+  '--hsts',
+  '--alt-svc',
+  '--libcurl',
+]
+const curlValued = [
+  ...[...curlShort].map((letter) => `-${letter}`),
+  ...curlWrites,
+  ...[
+    '--output-dir',
+    '--url',
+    '--data',
+    '--data-raw',
+    '--data-binary',
+    '--data-urlencode',
+    '--json',
+    '--header',
+    '--request',
+    '--user',
+    '--user-agent',
+  ],
+  ...[
+    '--max-time',
+    '--connect-timeout',
+    '--retry',
+    '--retry-delay',
+    '--retry-max-time',
+    '--form',
+    '--config',
+    '--cacert',
+    '--cert',
+    '--key',
+    '--proxy',
+  ],
+  ...[
+    '--cookie',
+    '--referer',
+    '--range',
+    '--write-out',
+    '--resolve',
+    '--upload-file',
+    '--limit-rate',
+    '--max-redirs',
+    '--variable',
+    '--url-query',
+  ],
+]
+const curl = row({ valued: curlValued }, (line) => {
+  if (has(line, '-K', '--config')) return { unknowable: 'the file of --config may say where it writes' }
+  const folder = valuesOf(line, '--output-dir').at(-1)
+  const named = files(valuesOf(line, '-o', '--output'))
+  const own = has(line, '-O', '--remote-name', '--remote-name-all', '-J', '--remote-header-name')
+  const taken = own ? [...line.operands, ...valuesOf(line, '--url')].map(lastOfUrl) : []
+  const fetched = [...named, ...taken].map((file) => below(folder, file))
+  return { writes: [...fetched, ...(own ? [folder ?? '.'] : []), ...files(valuesOf(line, ...curlWrites.slice(2)))], fetched }
+})
+
+const wgetValued = [
+  ...[
+    '-O',
+    '--output-document',
+    '-o',
+    '--output-file',
+    '-a',
+    '--append-output',
+    '-P',
+    '--directory-prefix',
+    '-e',
+    '--execute',
+    '-i',
+    '--input-file',
+  ],
+  ...[
+    '-U',
+    '--user-agent',
+    '-Q',
+    '-t',
+    '--tries',
+    '-T',
+    '--timeout',
+    '-w',
+    '--wait',
+    '-l',
+    '--level',
+    '-A',
+    '-R',
+    '-D',
+    '-I',
+    '-X',
+    '--header',
+    '--config',
+  ],
+  ...[
+    '--post-data',
+    '--post-file',
+    '--user',
+    '--password',
+    '--save-cookies',
+    '--load-cookies',
+    '--referer',
+    '--limit-rate',
+    '--warc-file',
+    '--rejected-log',
+  ],
+]
+const wget = row({ valued: wgetValued }, (line) => {
+  if (has(line, '--config') || valuesOf(line, '-e', '--execute').some((setting) => !/^robots ?= ?(on|off)$/.test(setting)))
+    return { unknowable: '--config and --execute may say where it writes' }
+  const logs = files(valuesOf(line, '-o', '--output-file', '-a', '--append-output', '--save-cookies', '--warc-file', '--rejected-log'))
+  const named = valuesOf(line, '-O', '--output-document')
+  if (has(line, '--spider')) return { writes: logs }
+  const folder = valuesOf(line, '-P', '--directory-prefix').at(-1)
+  const fetched = named.length > 0 ? files(named) : line.operands.map((url) => below(folder, lastOfUrl(url)))
+  return { writes: [...logs, ...(named.length > 0 ? files(named) : [folder ?? '.'])], fetched }
+})
+
+function lastOfUrl(url: string): string {
+  const path = url.replace(/^[a-z]+:\/\//i, '').split(/[?#]/)[0] ?? ''
+  return path.includes('/') ? nameOf(path) || 'index.html' : 'index.html'
+}
+
+function below(folder: string | undefined, file: string): string {
+  return folder === undefined || file.startsWith('/') ? file : `${folder}/${file}`
+}
+
+const rsyncValued = [
+  ...[
+    '-e',
+    '--rsh',
+    '-f',
+    '--filter',
+    '-T',
+    '--temp-dir',
+    '-B',
+    '-M',
+    '--exclude',
+    '--exclude-from',
+    '--include',
+    '--include-from',
+    '--files-from',
+  ],
+  ...[
+    '--log-file',
+    '--backup-dir',
+    '--partial-dir',
+    '--write-batch',
+    '--only-write-batch',
+    '--chmod',
+    '--chown',
+    '--bwlimit',
+    '--timeout',
+    '--port',
+    '--rsync-path',
+  ],
+]
+const rsync = row({ valued: rsyncValued }, (line) => ({
+  writes: [
+    ...valuesOf(line, '-T', '--temp-dir', '--log-file', '--backup-dir', '--partial-dir', '--write-batch', '--only-write-batch'),
+    ...local(line.operands.slice(-1)),
+  ],
+  removes: has(line, '--remove-source-files') ? local(line.operands.slice(0, -1)) : [],
+}))
+const scp = row({ valued: ['-P', '-i', '-o', '-F', '-l', '-c', '-S', '-J', '-D', '-X'] }, ({ operands }) => ({
+  writes: local(operands.slice(-1)),
+  fetched: local(operands.slice(-1)),
+}))
+
+/** `host:path` is on another machine. */
+function local(paths: string[]): string[] {
+  return paths.filter((path) => !/^[^/]*:/.test(path))
+}
+
+const patch = row(
+  {
+    valued: [
+      '-o',
+      '--output',
+      '-d',
+      '--directory',
+      '-i',
+      '--input',
+      '-p',
+      '--strip',
+      '-r',
+      '--reject-file',
+      '-B',
+      '-D',
+      '-F',
+      '-V',
+      '-z',
+      '-Y',
+    ],
+  },
+  (line) => ({
+    writes: [
+      ...files(valuesOf(line, '-o', '--output', '-r', '--reject-file')),
+      ...line.operands.slice(0, 1),
+      ...(has(line, '-d', '--directory') ? valuesOf(line, '-d', '--directory') : ['.']),
+    ],
+  }),
+)
+
+const secondOperand = (...valued: string[]): Row => row({ valued }, ({ operands }) => ({ writes: files(operands.slice(1, 2)) }))
+const firstOperand = (...valued: string[]): Row => row({ valued }, ({ operands }) => ({ writes: files(operands.slice(0, 1)) }))
+
+const rows: Record<string, Row> = {
+  touch: writesAll('-d', '--date', '-r', '--reference', '-t', '--time'),
+  mkdir: writesAll('-m', '--mode'),
+  mkfifo: writesAll('-m', '--mode'),
+  mknod: firstOperand('-m', '--mode'),
+  tee: writesAll(),
+  sponge: writesAll(),
+  truncate: writesAll('-s', '--size', '-r', '--reference'),
+  fallocate: writesAll('-l', '--length', '-o', '--offset'),
+  mktemp: row({ valued: ['-p', '--tmpdir', '--suffix'] }, (line) => ({
+    writes: [...valuesOf(line, '-p', '--tmpdir'), ...line.operands].filter((path) => path !== ''),
+  })),
+  rm: removesAll(),
+  rmdir: removesAll(),
+  unlink: removesAll(),
+  shred: removesAll('-n', '--iterations', '-s', '--size', '--random-source'),
+  trash: removesAll(),
+  cp: copy,
+  gcp: copy,
+  mv: move,
+  install,
+  ln: link,
+  chmod: attributes,
+  chown: attributes,
+  chgrp: attributes,
+  chattr: attributes,
+  chcon: attributes,
+  setfacl: attributes,
+  dd,
+  sed: editStream,
+  gsed: editStream,
+  perl: editByScript,
+  ruby: editByScript,
+  awk,
+  gawk: awk,
+  sort: writesTo(
+    { valued: ['-o', '--output', '-k', '--key', '-t', '--field-separator', '-S', '-T', '--parallel', '--files0-from'] },
+    '-o',
+    '--output',
+  ),
+  shuf: writesTo({ valued: ['-o', '--output', '-n', '-i', '--head-count', '--input-range'] }, '-o', '--output'),
+  iconv: writesTo({ valued: ['-o', '--output', '-f', '-t', '--from-code', '--to-code'] }, '-o', '--output'),
+  gpg: writesTo({ valued: ['-o', '--output', '-r', '--recipient', '-u', '--local-user', '--homedir'] }, '-o', '--output', '--homedir'),
+  yq: row({ valued: [], attached: [] }, (line) => ({ writes: has(line, '-i', '--inplace', '--in-place') ? line.operands.slice(1) : [] })),
+  uniq: secondOperand('-f', '-s', '-w'),
+  xxd: secondOperand('-c', '-g', '-l', '-o', '-s', '-n'),
+  split: row({ valued: ['-a', '-b', '-C', '-l', '-n', '-t', '--lines', '--bytes', '--number', '--suffix-length', '--filter'] }, (line) =>
+    has(line, '--filter') ? { unknowable: '--filter runs a command' } : { writes: [line.operands[1] ?? 'xaa'] },
+  ),
+  csplit: row({ valued: ['-f', '--prefix', '-b', '-n'] }, (line) => ({ writes: [valuesOf(line, '-f', '--prefix').at(-1) ?? 'xx00'] })),
+  gzip: compress,
+  gunzip: compress,
+  bzip2: compress,
+  bunzip2: compress,
+  xz: compress,
+  unxz: compress,
+  zstd: compress,
+  unzstd: compress,
+  lz4: compress,
+  unzip,
+  zip: row({ valued: ['-b', '-O', '-x', '-i', '-t', '-P'] }, (line) => ({
+    writes: [...files(line.operands.slice(0, 1)), ...valuesOf(line, '-b', '-O', '--output-file')],
+    removes: has(line, '-m', '--move') ? line.operands.slice(1) : [],
+  })),
+  cpio: row({ valued: ['-D', '--directory', '-F', '--file', '-O', '-E', '-I', '-H'] }, (line) => ({
+    writes: has(line, '-o', '--create', '-t', '--list') ? valuesOf(line, '-O', '-F', '--file') : ['/', '.'],
+  })),
+  tar: tarChanges,
+  bsdtar: tarChanges,
+  gtar: tarChanges,
+  patch,
+  curl,
+  wget,
+  rsync,
+  scp,
+  git: gitChanges,
+  openssl: (args) => ({ writes: args.filter((_, i) => ['-out', '-keyout', '-writerand'].includes(args[i - 1] ?? '')) }),
+  vi: writesAll(),
+  vim: writesAll(),
+  nvim: writesAll(),
+  nano: writesAll(),
+  pico: writesAll(),
+  emacs: writesAll(),
+  ed: writesAll(),
+  ex: writesAll(),
+  sudoedit: writesAll(),
+  crontab: row({ valued: ['-u'] }, (line) =>
+    has(line, '-l') && line.operands.length === 0 ? {} : { writes: [`/var/spool/cron/${anyName}`] },
+  ),
+  aria2c: row({ valued: ['-o', '--out', '-d', '--dir', '-l', '--log', '-i', '-j', '-s', '-x'] }, (line) => ({
+    writes: [valuesOf(line, '-d', '--dir').at(-1) ?? '.', ...files(valuesOf(line, '-o', '--out', '-l', '--log'))],
+    fetched: valuesOf(line, '-o', '--out').map((file) => below(valuesOf(line, '-d', '--dir').at(-1), file)),
+  })),
+}

@@ -1,0 +1,363 @@
+// Walks a script in the order in which it would run, with what is known at each place, and hands its commands to command.ts.
+// Owns: lists, branches, loops, functions, pipes, redirections, assignments. Does not own: what a single command does.
+//
+// S1. Every command of the script is judged, wherever it stands: in a branch that may not run, in a substitution, in a here-document, in an index.
+// S2. What is known at a place holds on every way that leads there; where two ways meet, only what both know stays.
+// S3. What the parser complains about is refused: it goes on after an error, and from there on its tree is a guess.
+
+import type { Assignment, Command, ParsedScript, Redirection, Statement, SyntaxNode, Word } from 'unbash'
+import { forEachChild, parse } from 'unbash'
+import { judgeCommand } from './command.ts'
+import type { Environment, Outcome } from './environment.ts'
+import { after, assigned, both, defined, joined, same } from './environment.ts'
+import { anything, isFromNet, isPlain } from './field.ts'
+import { readsNet } from './net.ts'
+import type { Input, Place } from './place.ts'
+import { checkSecret, checkWrite, deeper, rememberFetched, step } from './place.ts'
+import { Refusal, shown } from './refusal.ts'
+import { bodyOf, fieldsOf, textOf } from './words.ts'
+
+/** Judges a script's text. Throws a Refusal. */
+export function walkText(text: string, place: Place): Outcome {
+  return walkScript(parse(text) as ParsedScript, text, place)
+}
+
+function walkScript(script: ParsedScript, text: string | undefined, place: Place): Outcome {
+  const [error] = script.errors ?? []
+  if (error !== undefined) {
+    const where = text === undefined ? '' : ` at "${shown(text.slice(error.pos, error.pos + 40))}"`
+    throw new Refusal(
+      'unreadable',
+      `it is not a Bash command that can be read: ${error.message}${where}`,
+      'Correct it, or write it more simply.',
+    )
+  }
+  return walkStatements(script.commands, place)
+}
+
+function walkStatements(statements: readonly Statement[], place: Place): Outcome {
+  let outcome = both(place.environment)
+  for (const statement of statements) {
+    const environment = after(outcome)
+    // What follows an exit runs only if something leads around it; judged all the same, with what was known before.
+    const here = { ...place, environment: environment ?? place.environment }
+    const next = walkNode(statement, here)
+    outcome = environment === undefined ? both(undefined) : next
+  }
+  return outcome
+}
+
+export function walkNode(node: SyntaxNode, place: Place): Outcome {
+  step(place)
+  switch (node.type) {
+    case 'Script':
+      return walkScript(node as ParsedScript, undefined, place)
+    case 'CompoundList':
+      return walkStatements(node.commands, place)
+    case 'Statement':
+      if (!node.background) return walkNode(node.command, place)
+      walkApart(node.command, place)
+      return both(place.environment)
+    case 'AndOr':
+      return walkAndOr(node, place)
+    case 'Pipeline':
+      return walkPipeline(node, place)
+    case 'Command':
+      return walkCommand(node, place)
+    case 'Redirected': {
+      const input = redirected(node.redirects, readsNet(node.command) || place.input.kind === 'net', place)
+      return walkNode(node.command, { ...place, input: input ?? place.input })
+    }
+    case 'BraceGroup':
+      return walkNode(node.body, place)
+    case 'Subshell':
+      walkApart(node.body, place)
+      return both(place.environment)
+    case 'If':
+      return walkIf(node, place)
+    case 'While':
+      return walkLoop(place, (inner) => {
+        const { ok, failed } = walkNode(node.clause, inner)
+        const [go, stop] = node.kind === 'while' ? [ok, failed] : [failed, ok]
+        return { again: go && after(walkNode(node.body, { ...inner, environment: go })), stop }
+      })
+    case 'For':
+    case 'Select':
+      return walkFor(node, place)
+    case 'ArithmeticFor':
+      for (const part of [node.initialize, node.test, node.update]) if (part !== undefined) walkInside(part, place)
+      return walkLoop({ ...place, environment: countedIn(node, place.environment) }, (inner) => ({
+        again: after(walkNode(node.body, inner)),
+        stop: inner.environment,
+      }))
+    case 'Case':
+      return walkCase(node, place)
+    case 'Function':
+      // A function may run at any later place, and is judged there; also here, in case it runs in a way that is not seen.
+      walkApart(node.body, { ...place, input: { kind: 'nothing' } })
+      return both(defined(place.environment, node.name.value, node.body))
+    case 'Coproc':
+      walkApart(node.body, { ...place, input: { kind: 'pipe' } })
+      return both(place.environment)
+    case 'TestCommand':
+      walkInside(node, place)
+      for (const word of wordsIn(node)) checkSecret(textOf(word, place), place)
+      return both(place.environment)
+    case 'ArithmeticCommand':
+      walkInside(node, place)
+      return both(countedIn(node, place.environment))
+    default:
+      throw new Refusal('unreadable', `it has a part that this guard does not know (${node.type})`, 'Write it more simply.')
+  }
+}
+
+/** In a process of its own: what it changes in the shell stays there. */
+function walkApart(node: SyntaxNode, place: Place): void {
+  walkNode(node, { ...place, leaps: [] })
+}
+
+function walkAndOr(node: SyntaxNode & { type: 'AndOr' }, place: Place): Outcome {
+  const [first, ...rest] = node.commands
+  let { ok, failed } = first === undefined ? both(place.environment) : walkNode(first, place)
+  for (const [i, command] of rest.entries()) {
+    const isAnd = node.operators[i] === '&&'
+    const from = isAnd ? ok : failed
+    // Behind an exit: it never runs, and is judged with what was known at the beginning.
+    const next = walkNode(command, { ...place, environment: from ?? place.environment })
+    const taken = from === undefined ? both(undefined) : next
+    if (isAnd) {
+      ok = taken.ok
+      failed = joined(failed, taken.failed)
+    } else {
+      ok = joined(ok, taken.ok)
+      failed = taken.failed
+    }
+  }
+  return { ok, failed }
+}
+
+function walkPipeline(node: SyntaxNode & { type: 'Pipeline' }, place: Place): Outcome {
+  const isNegated = node.prefixes.filter(({ type }) => type === 'Negation').length % 2 === 1
+  const [only] = node.commands
+  if (node.commands.length === 1 && only !== undefined) {
+    const { ok, failed } = walkNode(only, place)
+    return isNegated ? { ok: failed, failed: ok } : { ok, failed }
+  }
+  let fromNet = false
+  for (const [i, command] of node.commands.entries()) {
+    const input: Input = i === 0 ? place.input : { kind: fromNet || place.input.kind === 'net' ? 'net' : 'pipe' }
+    walkApart(command, { ...place, input, isRead: place.isRead || i < node.commands.length - 1 })
+    fromNet ||= readsNet(command)
+  }
+  return both(place.environment)
+}
+
+function walkIf(node: SyntaxNode & { type: 'If' }, place: Place): Outcome {
+  const { ok, failed } = walkNode(node.clause, place)
+  let result = branch(node.then, ok, place)
+  let otherwise = failed
+  for (const { clause, then } of node.elif) {
+    const next = walkNode(clause, { ...place, environment: otherwise ?? place.environment })
+    result = joined(result, branch(then, otherwise && next.ok, place))
+    otherwise = otherwise && next.failed
+  }
+  const last = node.else === undefined ? otherwise : branch(node.else, otherwise, place)
+  return both(joined(result, last))
+}
+
+/** What a branch leads to; one that cannot be reached is judged too (S1). */
+function branch(node: SyntaxNode, environment: Environment | undefined, place: Place): Environment | undefined {
+  const outcome = walkNode(node, { ...place, environment: environment ?? place.environment })
+  return environment && after(outcome)
+}
+
+function walkCase(node: SyntaxNode & { type: 'Case' }, place: Place): Outcome {
+  walkInside(node.word, place)
+  let result: Environment | undefined = place.environment
+  let fallen: Environment | undefined
+  for (const item of node.items) {
+    for (const pattern of item.pattern) walkInside(pattern, place)
+    const end = branch(item.body, joined(place.environment, fallen), place)
+    fallen = item.terminator === ';&' || item.terminator === ';;&' ? end : undefined
+    result = joined(result, end)
+  }
+  return both(result)
+}
+
+// ── Loops ──
+
+const unrolledMax = 64
+
+/** Known words are gone through one by one; else the variable may hold anything. */
+function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): Outcome {
+  for (const word of node.wordlist ?? []) walkInside(word, place)
+  const words = node.wordlist === undefined ? [anything] : fieldsOf(node.wordlist, place)
+  for (const word of words) checkSecret(word, place)
+  const isListed = node.type === 'For' && words.length <= unrolledMax && words.every((word) => !word.includes(anything))
+  const values = isListed ? words : [undefined]
+  return walkLoop(place, (inner) => {
+    let environment: Environment | undefined = inner.environment
+    let all: Environment | undefined = inner.environment
+    for (const value of values) {
+      environment = after(
+        walkNode(node.body, { ...inner, environment: assigned(environment ?? inner.environment, node.name.value, value) }),
+      )
+      all = joined(all, environment)
+    }
+    return { again: all, stop: undefined }
+  })
+}
+
+/**
+ * Walks a loop's body until another lap has nothing more to show (S2). `lap` answers what the next lap begins with and, where its condition says so, with
+ * what the loop ends.
+ */
+function walkLoop(place: Place, lap: (place: Place) => { again: Environment | undefined; stop: Environment | undefined }): Outcome {
+  let start: Environment = place.environment
+  for (let laps = 0; ; laps++) {
+    const leaps: Environment[] = []
+    const { again, stop } = lap({ ...place, environment: start, leaps })
+    const end = leaps.reduce<Environment | undefined>(joined, again)
+    const next = joined(start, end) ?? start
+    if (same(next, start)) return both(joined(next, stop))
+    // A folder or a text that grows with each lap would never come to rest.
+    start = laps < 3 ? next : { ...next, cwds: undefined }
+  }
+}
+
+// ── Commands ──
+
+function walkCommand(node: Command, place: Place): Outcome {
+  for (const part of [...node.prefix, ...(node.name === undefined ? [] : [node.name]), ...node.suffix]) walkInside(part, place)
+  const words: Word[] = node.name === undefined ? [] : [node.name]
+  const declarations: Assignment[] = []
+  for (const arg of node.args) {
+    if (arg.type === 'Word') words.push(arg)
+    else declarations.push(arg)
+  }
+  const fields = fieldsOf(words, place)
+  const input = redirected(node.redirects, readsNet(node) || place.input.kind === 'net', place, fields[0] === 'exec' && fields.length === 1)
+  const prefixes = node.prefix.filter((part): part is Assignment => part.type === 'Assignment')
+  const here = { ...place, input: input ?? place.input }
+  if (fields.length === 0) return both(assign([...prefixes, ...declarations], place))
+
+  // Settings before a command hold for it alone: a script inside would see them, and there no variable is known but HOME.
+  for (const { value } of prefixes) if (value.type === 'Word') checkSecret(textOf(value, place), place)
+  const own = prefixes.some(({ name }) => name === 'HOME') ? assigned(place.environment, 'HOME', undefined) : place.environment
+  const { ok, failed } = judgeCommand([...fields, ...declarations.map(({ name }) => name)], {
+    ...here,
+    environment: assign(declarations, { ...place, environment: own }),
+  })
+  const restored = (environment: Environment | undefined) =>
+    own === place.environment || environment === undefined ? environment : withHomeOf(environment, place.environment)
+  return { ok: restored(ok), failed: restored(failed) }
+}
+
+function withHomeOf(environment: Environment, before: Environment): Environment {
+  const variables = new Map(environment.variables)
+  const home = before.variables.get('HOME')
+  if (home === undefined) variables.delete('HOME')
+  else variables.set('HOME', home)
+  return { ...environment, variables }
+}
+
+function assign(assignments: readonly Assignment[], place: Place): Environment {
+  let environment = place.environment
+  for (const { name, value, append, index } of assignments) {
+    if (value.type === 'ArrayValue') {
+      for (const element of value.elements) for (const field of fieldsOf([element], { ...place, environment })) checkSecret(field, place)
+      environment = assigned(environment, name, undefined)
+      continue
+    }
+    const text = textOf(value, { ...place, environment })
+    checkSecret(text, place)
+    const before = environment.variables.get(name)
+    const whole = append ? (before === undefined ? undefined : before + text) : text
+    environment = assigned(environment, name, index === undefined && !text.includes('~') ? whole : undefined)
+  }
+  return environment
+}
+
+/** Checks where a command's output goes; answers where its input comes from, if that is said. */
+function redirected(redirects: readonly Redirection[], fromNet: boolean, place: Place, forTheRest = false): Input | undefined {
+  let input: Input | undefined
+  for (const redirect of redirects) {
+    if (redirect.type === 'HereDoc' || redirect.type === 'HereString') {
+      input = {
+        kind: 'text',
+        text: redirect.type === 'HereDoc' ? bodyOf(redirect, place) : redirect.target === undefined ? '' : textOf(redirect.target, place),
+      }
+      continue
+    }
+    if (redirect.target === undefined) throw new Refusal('unreadable', 'a redirection names no file', 'Name the file.')
+    const fields = fieldsOf([redirect.target], place)
+    const [target] = fields
+    if (target === undefined || fields.length !== 1)
+      throw new Refusal('unknowable', 'the file of a redirection is only known when the command runs', 'Write its name out, in quotes.')
+    checkSecret(target, place)
+    const isDescriptor = /^(\d+-?|-)$/.test(target)
+    const isInput = redirect.descriptor === undefined || (redirect.descriptor.type === 'FileDescriptor' && redirect.descriptor.value === 0)
+    switch (redirect.operator) {
+      case '<':
+        if (isInput)
+          input =
+            isFromNet(target) || /^\/dev\/(tcp|udp)\//.test(target)
+              ? { kind: 'net' }
+              : isPlain(target)
+                ? { kind: 'file', path: target }
+                : { kind: 'pipe' }
+        break
+      case '<&':
+        if (isInput && target !== '-') input = { kind: 'pipe' }
+        break
+      case '>&':
+        if (!isDescriptor) checkWrite(target, 'a redirection', place)
+        break
+      default:
+        checkWrite(target, 'a redirection', place)
+    }
+    if (fromNet && redirect.operator !== '<' && redirect.operator !== '<&' && !isDescriptor) rememberFetched(target, place)
+  }
+  if (forTheRest && input !== undefined)
+    throw new Refusal('unknowable', 'exec changes where all later commands read from', 'Redirect the input of the command that reads it.')
+  return input
+}
+
+// ── What stands inside of words ──
+
+/** Judges the scripts of the substitutions in a part of a command (S1). */
+function walkInside(node: SyntaxNode, place: Place): void {
+  step(place)
+  if (
+    (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution' || node.type === 'ArithmeticCommandExpansion') &&
+    node.script === undefined
+  )
+    throw new Refusal('unreadable', `what "${shown(node.text)}" runs cannot be read`, 'Write it more simply.')
+  if (node.type === 'Script') {
+    walkNode(node, { ...deeper(place), isRead: true, leaps: [] })
+  } else if (node.type === 'ProcessSubstitution' && node.operator === '>' && node.script !== undefined) {
+    walkNode(node.script, { ...deeper(place), input: { kind: place.input.kind === 'net' ? 'net' : 'pipe' }, leaps: [] })
+  } else {
+    forEachChild(node, (child) => walkInside(child, place))
+  }
+}
+
+function wordsIn(node: SyntaxNode): Word[] {
+  if (node.type === 'Word') return [node]
+  const words: Word[] = []
+  forEachChild(node, (child) => {
+    if (child.type !== 'Script') words.push(...wordsIn(child))
+  })
+  return words
+}
+
+/** Arithmetic gives numbers to the variables that it names. */
+function countedIn(node: SyntaxNode, environment: Environment): Environment {
+  if (node.type === 'ArithmeticWord' && environment.variables.has(node.value)) return assigned(environment, node.value, undefined)
+  let next = environment
+  if (!node.type.startsWith('Arithmetic')) return next
+  forEachChild(node, (child) => {
+    next = countedIn(child, next)
+  })
+  return next
+}

@@ -1,0 +1,175 @@
+// The spend guard: sums what calls spend, and refuses what goes over a limit for one call, for a conversation, or for a day of a conversation.
+// Owns: the sums. Does not own: whether a call that passed then succeeds; it counts all the same, because a guard hears of no result.
+//
+// M1. Amounts are bigints of the smallest unit (amount.ts); what is not exactly an amount is refused, never rounded.
+// M2. A sum holds what this guard let pass: also calls that another guard refused, that failed, or that were cancelled. It errs to the high side only.
+// M3. The calls of one round are counted in their order, so one that is refused leaves room for a smaller one after it.
+// M4. A round that comes again gets the verdicts that it got and is not counted twice; one from before the last is refused.
+// M5. Time is the round's, in UTC; a day never goes back. State is kept per conversation, so a limit over conversations is not for this guard.
+
+import { WeirError } from '../../../shared/errors.ts'
+import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/guard.ts'
+import { valueAt } from '../argument-path.ts'
+import type { AmountForm } from './amount.ts'
+import { amountOf, textOfUnits, unitsOf } from './amount.ts'
+
+export type SpendGuardOptions = {
+  /** Default `spend`. */
+  name?: string
+  /** Patterns of the tools that spend. */
+  tools: string[]
+  /** The argument that says how much: a name, or a JSON Pointer such as /payment/amount. */
+  argument: string
+  /** Default `integer`. */
+  form?: AmountForm
+  /** Decimals of the currency, 0 to 9; default 2. */
+  decimals?: number
+  /** The argument that names the currency, and the only one that passes. Without it amounts are summed whatever their currency. */
+  currency?: { argument: string; is: string }
+  /** As decimal texts, e.g. "100.00"; at least one. What is exactly at a limit passes. */
+  limits: { call?: string; conversation?: string; day?: string }
+  /** Hours for which an idle conversation's sums are kept, 25 to 720; default 48. After that it begins at zero. */
+  rememberedHours?: number
+}
+
+/** Sums as texts of integers of the smallest unit, because JSON has no bigint. `last`: the round judged last, and the sums before it (M4). */
+export type SpendState = {
+  total: string
+  day: string
+  dayTotal: string
+  last: { turn: number; round: number; total: string; dayTotal: string }
+}
+
+type Rules = {
+  argument: string
+  form: AmountForm
+  decimals: number
+  currency: SpendGuardOptions['currency']
+  call: bigint | undefined
+  conversation: bigint | undefined
+  day: bigint | undefined
+}
+type Sums = { total: bigint; day: bigint }
+
+/** Throws a WeirError (settings.invalid) for options that it cannot use. */
+export default function spendGuard(options: SpendGuardOptions): Guard<SpendState> {
+  const rules = spendRules(options)
+  return {
+    name: options.name ?? 'spend',
+    version: '1',
+    tools: options.tools,
+    deadlineMs: 1_000,
+    onTimeout: 'reject',
+    stateKeptMs: (options.rememberedHours ?? 48) * 60 * 60_000,
+    judge: (state, round) => judge(state, round, rules),
+  }
+}
+
+function judge(state: SpendState | undefined, round: GuardedRound, rules: Rules): { state: SpendState | undefined; verdicts: Verdict[] } {
+  const order = state === undefined ? 1 : compare(round, state.last)
+  if (state !== undefined && order < 0) return { state, verdicts: round.calls.map(outOfOrder) }
+  if (state !== undefined && order === 0) return { state, verdicts: count(round.calls, sumsOf(state.last), rules).verdicts }
+
+  const today = new Date(round.time).toISOString().slice(0, 10)
+  const day = state !== undefined && state.day > today ? state.day : today
+  const before: Sums = { total: BigInt(state?.total ?? 0), day: state?.day === day ? BigInt(state.dayTotal) : 0n }
+  const { verdicts, sums } = count(round.calls, before, rules)
+  const last = { turn: round.turn, round: round.round, total: String(before.total), dayTotal: String(before.day) }
+  return { state: { total: String(sums.total), day, dayTotal: String(sums.day), last }, verdicts }
+}
+
+function sumsOf({ total, dayTotal }: SpendState['last']): Sums {
+  return { total: BigInt(total), day: BigInt(dayTotal) }
+}
+
+function count(calls: readonly GuardedCall[], before: Sums, rules: Rules): { verdicts: Verdict[]; sums: Sums } {
+  let sums = before
+  const verdicts: Verdict[] = []
+  for (const call of calls) {
+    const { verdict, spent } = judgeCall(call, sums, rules)
+    verdicts.push(verdict)
+    sums = { total: sums.total + spent, day: sums.day + spent }
+  }
+  return { verdicts, sums }
+}
+
+function judgeCall({ ordinal, arguments: args }: GuardedCall, sums: Sums, rules: Rules): { verdict: Verdict; spent: bigint } {
+  const refused = (code: string, text: string, evidence: string) => ({
+    verdict: { ordinal, verdict: 'reject' as const, code: `spend.${code}`, text, evidence },
+    spent: 0n,
+  })
+  const amount = amountOf(valueAt(args, rules.argument), rules.form, rules.decimals)
+  if ('fault' in amount) {
+    const text = `The call was not run: the amount in "${rules.argument}" cannot be used, ${amount.fault}. Send ${wanted(rules)}.`
+    return refused('no-amount', text, amount.fault)
+  }
+  if (rules.currency !== undefined && valueAt(args, rules.currency.argument) !== rules.currency.is) {
+    const text = `The call was not run: "${rules.currency.argument}" must be exactly "${rules.currency.is}"; other currencies cannot be spent here.`
+    return refused('currency', text, `not ${rules.currency.is}`)
+  }
+  const { units } = amount
+  const over = [
+    { code: 'call', what: 'one call', limit: rules.call, before: 0n },
+    { code: 'conversation', what: 'this conversation', limit: rules.conversation, before: sums.total },
+    { code: 'day', what: 'one day of this conversation', limit: rules.day, before: sums.day },
+  ].find(({ limit, before }) => limit !== undefined && before + units > limit)
+  if (over?.limit === undefined) return { verdict: { ordinal, verdict: 'pass' }, spent: units }
+
+  const money = (value: bigint) => textOfUnits(value, rules.decimals)
+  const left = over.limit - over.before > 0n ? over.limit - over.before : 0n
+  const evidence = `${money(units)} after ${money(over.before)} is over ${money(over.limit)} for ${over.what}`
+  const text = `The call was not run: ${evidence}. At most ${money(left)} can still be spent; more needs a person.`
+  return refused(`over-${over.code}`, text, evidence)
+}
+
+function wanted({ form, decimals }: Rules): string {
+  switch (form) {
+    case 'integer':
+      return `a JSON integer of 0 or more that counts units of ${textOfUnits(1n, decimals)}`
+    case 'decimal-text':
+      return `a text such as "${textOfUnits(1250n, decimals)}"`
+    case 'number':
+      return `a JSON number of 0 or more with at most ${decimals} decimals`
+  }
+}
+
+function compare(one: { turn: number; round: number }, other: { turn: number; round: number }): number {
+  return one.turn - other.turn || one.round - other.round
+}
+
+function outOfOrder({ ordinal }: Pick<GuardedCall, 'ordinal'>): Verdict {
+  const text = 'The call was not run: its spending could not be counted, because a later round was counted before. Make the call again.'
+  return { ordinal, verdict: 'reject', code: 'spend.out-of-order', text }
+}
+
+// ── Options ──
+
+function spendRules(options: SpendGuardOptions): Rules {
+  const { tools, argument, form = 'integer', decimals = 2, currency, limits, rememberedHours = 48 } = options
+  if (!Array.isArray(tools) || tools.length === 0) throw invalid('tools', tools, "the names of the tools that spend, e.g. ['pay']")
+  if (typeof argument !== 'string' || argument === '') throw invalid('argument', argument, 'the name of the argument that says how much')
+  if (!['integer', 'decimal-text', 'number'].includes(form)) throw invalid('form', form, 'integer, decimal-text or number')
+  if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) throw invalid('decimals', decimals, 'a whole number from 0 to 9')
+  if (currency !== undefined && !(currency.argument && currency.is))
+    throw invalid('currency', currency, 'an argument and the currency it must be')
+  if (!(rememberedHours >= 25 && rememberedHours <= 720))
+    throw invalid('rememberedHours', rememberedHours, 'hours from 25, so that a day is remembered whole, to 720')
+  const given = Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined)
+  if (given.length === 0 || given.some(([name]) => !['call', 'conversation', 'day'].includes(name)))
+    throw invalid('limits', limits, 'at least one of call, conversation and day')
+  const units = (name: 'call' | 'conversation' | 'day') => {
+    const limit = limits[name]
+    if (limit === undefined) return undefined
+    const amount = typeof limit === 'string' ? unitsOf(limit, decimals) : { fault: 'it is not a text' }
+    if ('fault' in amount) throw invalid(`limits.${name}`, limit, `a text such as "${textOfUnits(10000n, decimals)}" (${amount.fault})`)
+    return amount.units
+  }
+  return { argument, form, decimals, currency, call: units('call'), conversation: units('conversation'), day: units('day') }
+}
+
+function invalid(option: string, value: unknown, wanted: string): WeirError {
+  return new WeirError(
+    'settings.invalid',
+    `the spend guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${wanted}.`,
+  )
+}

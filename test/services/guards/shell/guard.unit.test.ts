@@ -1,0 +1,277 @@
+import { describe, expect, it, test } from '@jest/globals'
+import fc from 'fast-check'
+import shellGuard from '../../../../services/guards/shell/guard.ts'
+import type { ShellGuardOptions } from '../../../../services/guards/shell/options.ts'
+import type { JsonObject, Verdict } from '../../../../shared/guard.ts'
+import { limits } from '../../../../shared/limits.ts'
+import { passing, refused } from './commands.ts'
+
+const usual: ShellGuardOptions = { tools: ['bash'], allowedFolders: ['/work', '/tmp'], workingFolder: '/work/app', home: '/home/u' }
+
+function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Verdict {
+  const declaration = { name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false }
+  const round = {
+    conversation: 'c',
+    turn: 1,
+    round: 1,
+    agent: 'a',
+    time: 0,
+    calls: [{ ordinal: 3, tool: 'bash', arguments: args, declaration }],
+  }
+  const { verdicts } = shellGuard({ ...usual, ...options }).judge(undefined, round)
+  expect(verdicts).toHaveLength(1)
+  return verdicts[0]!
+}
+
+function codeOf(verdict: Verdict): string {
+  return verdict.verdict === 'pass' ? 'pass' : verdict.code
+}
+
+describe('commands that pass', () => {
+  test.each(passing)('%s', (command) => expect(judged({ command })).toEqual({ ordinal: 3, verdict: 'pass' }))
+})
+
+describe.each(Object.entries(refused))('commands that are refused as %s', (code, commands) => {
+  test.each(commands)('%s', (command) => expect(codeOf(judged({ command }))).toBe(`shell.${code}`))
+})
+
+describe('where a command stands and what it is called with', () => {
+  it('takes an array as a program with its arguments, without a shell', () => {
+    expect(codeOf(judged({ command: ['rm', '-rf', '/etc/x'] }))).toBe('shell.write-outside')
+    expect(codeOf(judged({ command: ['bash', '-lc', 'rm -rf /etc/x'] }))).toBe('shell.write-outside')
+    expect(codeOf(judged({ command: ['echo', '$(rm /etc/x)', '> /etc/x'] }))).toBe('pass')
+  })
+
+  it.each([{}, { command: null }, { command: 7 }, { command: [] }, { command: ['ls', 1] }, { cmd: 'ls' }, { command: { a: 'ls' } }])(
+    'refuses a call without a command: %j',
+    (args) => expect(codeOf(judged(args as JsonObject))).toBe('shell.unreadable'),
+  )
+
+  it('does not take a command from what every object inherits', () => {
+    expect(codeOf(judged({}, { argument: 'toString' }))).toBe('shell.unreadable')
+  })
+
+  it('reads the argument that it is told', () => {
+    expect(codeOf(judged({ cmd: 'rm /etc/x', command: 'ls' }, { argument: 'cmd' }))).toBe('shell.write-outside')
+  })
+
+  it('refuses a relative path where the shell starts is not known, and passes it after a cd', () => {
+    const { workingFolder: _, ...elsewhere } = usual
+    const verdict = (command: string) => {
+      const declaration = { name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false }
+      const round = {
+        conversation: 'c',
+        turn: 1,
+        round: 1,
+        agent: 'a',
+        time: 0,
+        calls: [{ ordinal: 0, tool: 'bash', arguments: { command }, declaration }],
+      }
+      return codeOf(shellGuard(elsewhere).judge(undefined, round).verdicts[0]!)
+    }
+    expect(verdict('touch x')).toBe('shell.unknowable')
+    expect(verdict('cd /work && touch x')).toBe('pass')
+    expect(verdict('cd /work; touch x')).toBe('shell.unknowable')
+  })
+
+  it('starts in the folder that the call names', () => {
+    expect(codeOf(judged({ command: 'touch x', cwd: '/etc' }, { folderArgument: 'cwd' }))).toBe('shell.write-outside')
+    expect(codeOf(judged({ command: 'touch x', cwd: 'sub' }, { folderArgument: 'cwd' }))).toBe('pass')
+    expect(codeOf(judged({ command: 'touch x', cwd: '$HOME' }, { folderArgument: 'cwd' }))).toBe('shell.unknowable')
+    expect(codeOf(judged({ command: 'touch x', cwd: 7 }, { folderArgument: 'cwd' }))).toBe('shell.unknowable')
+  })
+
+  it('lets only named commands run where they are named, inside of others too', () => {
+    const only = { onlyCommands: ['ls', 'sudo', 'bash'] }
+    expect(codeOf(judged({ command: 'cd src && ls && echo done' }, only))).toBe('pass')
+    expect(codeOf(judged({ command: 'sudo nmap x' }, only))).toBe('shell.not-allowed')
+    expect(codeOf(judged({ command: "bash -c 'nmap x'" }, only))).toBe('shell.not-allowed')
+    expect(codeOf(judged({ command: 'source x.sh' }, only))).toBe('shell.not-allowed')
+  })
+
+  it('says to the model what was refused and what would pass', () => {
+    expect(judged({ command: 'cd /etc; rm hosts' })).toEqual({
+      ordinal: 3,
+      verdict: 'reject',
+      code: 'shell.write-outside',
+      text:
+        'The command was not run: rm would change "hosts" (/etc/hosts), which is not below /work or /tmp. ' +
+        'Change only what is below /work or /tmp. A cd may fail: join it to what follows with &&.',
+      evidence: 'rm would change "hosts" (/etc/hosts), which is not below /work or /tmp',
+    })
+  })
+
+  it.each([
+    ['tools', { tools: [] }],
+    ['allowedFolders', { allowedFolders: [] }],
+    ['allowedFolders', { allowedFolders: ['work'] }],
+    ['allowedFolders', { allowedFolders: ['/work/../etc'] }],
+    ['workingFolder', { workingFolder: '~' }],
+    ['onlyCommands', { onlyCommands: [] }],
+    ['deadlineMs', { deadlineMs: 0 }],
+    ['argument', { argument: '' }],
+  ])('refuses to start with a wrong %s', (option, options) => {
+    expect(() => shellGuard({ ...usual, ...options })).toThrow(`the shell guard's ${option} is`)
+  })
+})
+
+describe('whatever the command is', () => {
+  const word = fc.constantFrom(
+    ...[
+      'rm',
+      '-rf',
+      '/etc',
+      '/work',
+      'x',
+      '$X',
+      '"$X"',
+      "'a b'",
+      '$(',
+      ')',
+      '`',
+      '{a,b}',
+      '|',
+      '||',
+      '&&',
+      ';',
+      '&',
+      '>',
+      '>>',
+      '<<EOF',
+      '\n',
+      'EOF',
+    ],
+    ...[
+      'if',
+      'then',
+      'fi',
+      'for',
+      'in',
+      'do',
+      'done',
+      'while',
+      'case',
+      'esac',
+      'f()',
+      '{',
+      '}',
+      '((',
+      '))',
+      '[[',
+      ']]',
+      'cd',
+      '..',
+      'sudo',
+      'bash',
+      '-c',
+    ],
+    ...[
+      'curl',
+      'eval',
+      'xargs',
+      'find',
+      '-exec',
+      '{}',
+      '\\;',
+      '~',
+      '*',
+      '=',
+      'X=1',
+      '<(',
+      '!',
+      'time',
+      '"',
+      "'",
+      '\\',
+      '#',
+      '$((',
+      '${X:-',
+      'break',
+      'exit',
+      'trap',
+      'git',
+      'tar',
+    ],
+  )
+
+  it('answers with one verdict that a guard may give', () => {
+    const script = fc.oneof(
+      fc.array(word, { maxLength: 40 }).map((words) => words.join(' ')),
+      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.string({ maxLength: 200 }),
+    )
+    fc.assert(
+      fc.property(script, (command) => {
+        const verdict = judged({ command })
+        if (verdict.verdict === 'pass') return
+        expect(verdict.code).toMatch(/^[a-z0-9_.-]{1,64}$/)
+        expect(Buffer.byteLength(verdict.text)).toBeGreaterThan(0)
+        expect(Buffer.byteLength(verdict.text)).toBeLessThanOrEqual(limits.guardTextBytesMax)
+        expect(Buffer.byteLength(verdict.evidence ?? '')).toBeLessThanOrEqual(limits.guardEvidenceBytesMax)
+      }),
+      { numRuns: 1_500 },
+    )
+  })
+
+  it('never passes a write to /etc, whatever stands around it', () => {
+    const around = fc.constantFrom(
+      (c: string) => `( ${c} )`,
+      (c: string) => `{ ${c}; }`,
+      (c: string) => `if true; then ${c}; fi`,
+      (c: string) => `for i in 1 2; do ${c}; done`,
+      (c: string) => `while false; do ${c}; done`,
+      (c: string) => `ls && ${c}`,
+      (c: string) => `ls | ${c}`,
+      (c: string) => `echo $( ${c} )`,
+      (c: string) => `echo "a $( ${c} ) b"`,
+      (c: string) => `cat <( ${c} )`,
+      (c: string) => `cd /work/x && ${c}`,
+      (c: string) => `f() { ${c}; }; f`,
+      (c: string) => `X=1 ${c.startsWith('rm') ? c : `true; ${c}`}`,
+      (c: string) => `${c} &`,
+      (c: string) => `! ${c.startsWith('rm') ? c : `{ ${c}; }`}`,
+      (c: string) => `bash -c '${c.replaceAll("'", "'\\''")}'`,
+      (c: string) => `eval '${c.replaceAll("'", "'\\''")}'`,
+      (c: string) => `case x in x) ${c};; esac`,
+    )
+    const core = fc.constantFrom('rm /etc/hosts', 'rm -rf ../../etc', 'rm "/et"c/x')
+    fc.assert(
+      fc.property(core, fc.array(around, { maxLength: 5 }), (command, layers) => {
+        const nested = layers.reduce<string>((inner, layer) => layer(inner), command)
+        expect([nested, codeOf(judged({ command: nested }))]).not.toEqual([nested, 'pass'])
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  it.each([
+    ['quotes', '"'.repeat(50_000)],
+    ['open substitutions', '$('.repeat(20_000)],
+    ['open groups', '('.repeat(50_000)],
+    ['braces', `echo ${'{a,b}'.repeat(5_000)}`],
+    ['nested braces', `echo ${'{a,'.repeat(5_000)}b${'}'.repeat(5_000)}`],
+    ['assignments', Array.from({ length: 5_000 }, (_, i) => `v${i}=x`).join(';')],
+    ['texts that double', `a=xxxxxxxx;${'a=$a$a;'.repeat(2_000)}`],
+    ['functions that double', Array.from({ length: 60 }, (_, i) => `f${i + 1}() { f${i}; f${i}; }`).join(';')],
+    ['nested loops', `${'for a in 1 2 3 4 5 6 7 8; do '.repeat(30)}cd x;${'done;'.repeat(30)}`],
+    ['stars', `cat ${'*a'.repeat(50_000)}b`],
+    ['words', 'x '.repeat(100_000)],
+    ['pipes', 'x |'.repeat(20_000)],
+    ['backticks', '`'.repeat(50_000)],
+    ['here-documents', 'cat <<A\n'.repeat(10_000)],
+    ['branches', `${'if x; then a=1; else a=2; fi;'.repeat(3_000)}`],
+    ['conditions', 'cd a && '.repeat(10_000)],
+    ['elifs', `if a; then b; ${'elif a; then b; '.repeat(5_000)}fi`],
+    ['redirections', '> a '.repeat(30_000)],
+    ['arithmetic', `echo $((${'('.repeat(10_000)}`],
+  ])('comes to an end with many %s', (_, command) => {
+    expect(judged({ command }).ordinal).toBe(3)
+  })
+
+  it('does work that grows with the length of the command, not faster', () => {
+    // Time would tell more about the machine; the steps are counted, so a command that is longer than they allow is refused.
+    expect(codeOf(judged({ command: 'ls; '.repeat(1_500) }))).toBe('pass')
+    expect(codeOf(judged({ command: 'ls; '.repeat(30_000) }))).toBe('shell.unknowable')
+    expect(codeOf(judged({ command: ' '.repeat(300_000) }))).toBe('shell.unknowable')
+  })
+})

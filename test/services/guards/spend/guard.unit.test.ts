@@ -1,0 +1,225 @@
+import { describe, expect, it, test } from '@jest/globals'
+import fc from 'fast-check'
+import { amountOf, textOfUnits, unitsOf } from '../../../../services/guards/spend/amount.ts'
+import type { SpendGuardOptions, SpendState } from '../../../../services/guards/spend/guard.ts'
+import spendGuard from '../../../../services/guards/spend/guard.ts'
+import type { GuardedRound, JsonObject, JsonValue } from '../../../../shared/guard.ts'
+
+const usual: SpendGuardOptions = { tools: ['pay'], argument: 'cents', limits: { call: '50.00', conversation: '100.00' } }
+const noon = Date.UTC(2026, 4, 1, 12)
+
+function roundOf(round: number, amounts: JsonValue[], { time = noon, turn = 1 } = {}): GuardedRound {
+  return roundWith(
+    round,
+    amounts.map((cents) => ({ cents })),
+    { time, turn },
+  )
+}
+
+function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } = {}): GuardedRound {
+  const declaration = { name: 'pay', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false }
+  const calls = all.map((args, ordinal) => ({ ordinal, tool: 'pay', arguments: args, declaration }))
+  return { conversation: 'c', turn, round, agent: 'a', time, calls }
+}
+
+/** Judges rounds one after the other; the codes of all verdicts, a list for each round. */
+function codes(options: SpendGuardOptions, ...rounds: GuardedRound[]): string[][] {
+  const guard = spendGuard(options)
+  let state: SpendState | undefined
+  return rounds.map((round) => {
+    const judgement = guard.judge(state, round)
+    state = judgement.state
+    return judgement.verdicts.map((verdict) => (verdict.verdict === 'pass' ? 'pass' : verdict.code.replace('spend.', '')))
+  })
+}
+
+describe('the limits', () => {
+  it('let pass what is exactly at a limit, and refuse one unit more', () => {
+    expect(codes(usual, roundOf(1, [5000, 5001, 5000, 1]))).toEqual([['pass', 'over-call', 'pass', 'over-conversation']])
+  })
+
+  it('count over rounds and turns of a conversation', () => {
+    expect(codes(usual, roundOf(1, [4000]), roundOf(2, [4000]), roundOf(1, [2001, 2000], { turn: 7 }))).toEqual([
+      ['pass'],
+      ['pass'],
+      ['over-conversation', 'pass'],
+    ])
+  })
+
+  it('leave room for a smaller call after one that was refused', () => {
+    expect(codes({ ...usual, limits: { conversation: '10.00' } }, roundOf(1, [900, 200, 100]))).toEqual([
+      ['pass', 'over-conversation', 'pass'],
+    ])
+  })
+
+  it('begin a new day at midnight in UTC, and never go back to an older one', () => {
+    const limits = { day: '10.00' }
+    const before = Date.UTC(2026, 4, 1, 23, 59, 59, 999)
+    expect(
+      codes(
+        { ...usual, limits },
+        roundOf(1, [1000], { time: before }),
+        roundOf(2, [1], { time: before }),
+        roundOf(3, [1000], { time: before + 1 }),
+        roundOf(4, [1], { time: before }),
+      ),
+    ).toEqual([['pass'], ['over-day'], ['pass'], ['over-day']])
+  })
+
+  it('refuse another currency', () => {
+    const options: SpendGuardOptions = { ...usual, currency: { argument: 'currency', is: 'EUR' } }
+    const round = roundWith(1, [{ cents: 1, currency: 'EUR' }, { cents: 1, currency: 'eur' }, { cents: 1 }])
+    expect(codes(options, round)).toEqual([['pass', 'currency', 'currency']])
+  })
+
+  it('find an amount by a JSON Pointer', () => {
+    const options = { ...usual, argument: '/order/lines/0/price' }
+    expect(codes(options, roundWith(1, [{ order: { lines: [{ price: 5001 }] } }, { order: { lines: [] } }]))).toEqual([
+      ['over-call', 'no-amount'],
+    ])
+  })
+
+  it('say what is left', () => {
+    const verdict = spendGuard(usual).judge(undefined, roundOf(1, [4000, 3000, 4000])).verdicts[2]
+    expect(verdict).toEqual({
+      ordinal: 2,
+      verdict: 'reject',
+      code: 'spend.over-conversation',
+      text: 'The call was not run: 40.00 after 70.00 is over 100.00 for this conversation. At most 30.00 can still be spent; more needs a person.',
+      evidence: '40.00 after 70.00 is over 100.00 for this conversation',
+    })
+  })
+})
+
+describe('a round that comes again', () => {
+  it('gets the same verdicts and is not counted twice', () => {
+    const guard = spendGuard(usual)
+    const round = roundOf(1, [4000, 4000, 4000])
+    const first = guard.judge(undefined, round)
+    expect(guard.judge(structuredClone(first.state), round)).toEqual(first)
+    expect(guard.judge(first.state, { ...round, time: round.time + 86_400_000 })).toEqual(first)
+  })
+
+  it('is refused when it is older than the last', () => {
+    expect(codes(usual, roundOf(2, [1]), roundOf(1, [1]), roundOf(3, [1], { turn: 0 }))).toEqual([
+      ['pass'],
+      ['out-of-order'],
+      ['out-of-order'],
+    ])
+  })
+})
+
+describe('what is no amount', () => {
+  const bad: JsonValue[] = [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, '100', '1e3', null, true, [], [1], {}, '']
+  test.each(bad.map((value) => [value]))('an integer is not %p', (value) =>
+    expect(codes(usual, roundOf(1, [value]))).toEqual([['no-amount']]),
+  )
+
+  it('is refused when the argument is missing, or only inherited', () => {
+    expect(codes(usual, roundWith(1, [{}]))).toEqual([['no-amount']])
+    expect(codes({ ...usual, argument: 'constructor' }, roundWith(1, [{}]))).toEqual([['no-amount']])
+  })
+
+  test.each<[JsonValue, string]>([
+    [12.5, '12.50'],
+    [0.1, '0.10'],
+    [0, '0.00'],
+    [-0, '0.00'],
+    [1234567890123.45, '1234567890123.45'],
+    [12.345, 'it has more than 2 decimals'],
+    [-12.5, 'it is negative'],
+    [1e21, 'it has more digits than a JSON number holds exactly'],
+    [1e-7, 'it has more digits than a JSON number holds exactly'],
+    [0.1 + 0.2, 'it has more digits than a JSON number holds exactly'],
+    ['12.5', 'it is a text, not a JSON number'],
+  ])('a number: %p', (value, expected) => expect(said(amountOf(value, 'number', 2))).toBe(expected))
+
+  test.each<[JsonValue, string]>([
+    ['12.5', '12.50'],
+    ['012.500', '12.50'],
+    ['12', '12.00'],
+    ['12.505', 'it has more than 2 decimals'],
+    ['-1', 'it is negative'],
+    ['+1', 'it is not a decimal number without sign, blanks and exponent'],
+    [' 1', 'it is not a decimal number without sign, blanks and exponent'],
+    ['1,5', 'it is not a decimal number without sign, blanks and exponent'],
+    ['1e3', 'it is not a decimal number without sign, blanks and exponent'],
+    ['NaN', 'it is not a decimal number without sign, blanks and exponent'],
+    ['0x10', 'it is not a decimal number without sign, blanks and exponent'],
+    ['.5', 'it is not a decimal number without sign, blanks and exponent'],
+    ['9'.repeat(40), 'it has more than 18 digits'],
+    [12.5, 'it is a number, not a text such as "12.50"'],
+  ])('a decimal text: %p', (value, expected) => expect(said(amountOf(value, 'decimal-text', 2))).toBe(expected))
+
+  function said(amount: ReturnType<typeof amountOf>): string {
+    return 'fault' in amount ? amount.fault : textOfUnits(amount.units, 2)
+  }
+})
+
+describe('the arithmetic', () => {
+  it('never lets more pass than a limit, and never refuses what fits', () => {
+    const rounds = fc.array(fc.array(fc.integer({ min: 0, max: 6_000 }), { minLength: 1, maxLength: 5 }), { maxLength: 20 })
+    fc.assert(
+      fc.property(rounds, (all) => {
+        const judged = codes({ ...usual, limits: { conversation: '100.00' } }, ...all.map((amounts, i) => roundOf(i + 1, amounts)))
+        let spent = 0
+        for (const [i, amounts] of all.entries())
+          for (const [j, cents] of amounts.entries()) {
+            const fits = spent + cents <= 10_000
+            expect(judged[i]?.[j]).toBe(fits ? 'pass' : 'over-conversation')
+            if (fits) spent += cents
+          }
+      }),
+    )
+  })
+
+  it('sums tenths exactly, where floating point does not', () => {
+    const options: SpendGuardOptions = { tools: ['pay'], argument: 'cents', form: 'number', decimals: 1, limits: { conversation: '1.0' } }
+    const rounds = Array.from({ length: 11 }, (_, i) => roundOf(i + 1, [0.1]))
+    expect(codes(options, ...rounds).flat()).toEqual([...Array.from({ length: 10 }, () => 'pass'), 'over-conversation'])
+  })
+
+  it('reads and writes every amount alike', () => {
+    const units = fc.bigInt({ min: 0n, max: 10n ** 18n - 1n })
+    fc.assert(
+      fc.property(units, fc.integer({ min: 0, max: 9 }), (value, decimals) =>
+        expect(unitsOf(textOfUnits(value, decimals), decimals)).toEqual({ units: value }),
+      ),
+    )
+  })
+
+  it('takes any JSON for an amount without throwing', () => {
+    fc.assert(fc.property(fc.jsonValue(), (value) => expect(codes(usual, roundOf(1, [value as JsonValue]))[0]).toHaveLength(1)))
+  })
+
+  it('keeps a state that is small and survives JSON', () => {
+    const guard = spendGuard({ ...usual, limits: { day: '1.00' } })
+    const { state } = guard.judge(
+      undefined,
+      roundOf(
+        1,
+        Array.from({ length: 256 }, () => 5_000),
+      ),
+    )
+    expect(JSON.parse(JSON.stringify(state))).toEqual(state)
+    expect(JSON.stringify(state).length).toBeLessThan(300)
+  })
+})
+
+describe('its options', () => {
+  test.each<[string, object]>([
+    ['tools', { tools: [] }],
+    ['argument', { argument: '' }],
+    ['form', { form: 'float' }],
+    ['decimals', { decimals: 1.5 }],
+    ['limits', { limits: {} }],
+    ['limits', { limits: { month: '1' } }],
+    ['limits.day', { limits: { day: 10 } }],
+    ['limits.day', { limits: { day: '-1' } }],
+    ['limits.day', { limits: { day: '1.005' } }],
+    ['currency', { currency: { argument: 'currency', is: '' } }],
+    ['rememberedHours', { rememberedHours: 24 }],
+  ])('a wrong %s is refused: %j', (option, wrong) => {
+    expect(() => spendGuard({ ...usual, ...wrong } as SpendGuardOptions)).toThrow(`the spend guard's ${option} is`)
+  })
+})
