@@ -9,11 +9,13 @@ import { loadAgents as readAgentFiles } from '../shared/agent-file/load-agents.t
 import type { Agents } from '../shared/agents.ts'
 import type { Bus } from '../shared/bus/port.ts'
 import { WeirError } from '../shared/errors.ts'
+import type { Guard } from '../shared/guard.ts'
 import { limits } from '../shared/limits.ts'
 import { createLog } from '../shared/log.ts'
 import { retentionMsOf } from '../shared/retention.ts'
 import type { Settings } from '../shared/settings.ts'
 import { readSettings } from '../shared/settings.ts'
+import { topicSpecs } from '../shared/topology.ts'
 import type { Edge } from './edge/edge.ts'
 import { openEdge } from './edge/edge.ts'
 import type { Turn } from './edge/turn.ts'
@@ -25,6 +27,7 @@ import { compiledSchema } from './validator/compiled-schema.ts'
 export type { Agent, Agents, CommandTool, HttpTool, Model, ModuleTool, Tool } from '../shared/agents.ts'
 export { defaultSettings, policyOf } from '../shared/agents.ts'
 export type { ErrorCode } from '../shared/errors.ts'
+export type { Guard, GuardedCall, GuardedRound, Judgement, Verdict } from '../shared/guard.ts'
 export type { AgentSettings, Declaration, FailureClass, ResultStatus, TurnFinished, TurnOutcome } from '../shared/messages.ts'
 export type { Turn } from './edge/turn.ts'
 export type { ReasoningDelta, TextDelta, TextReset, TurnEvent, TurnWaiting } from './edge/turn-events.ts'
@@ -57,6 +60,11 @@ export type WeirOptions = {
   retention?: number
   /** Days for which all of Weir may stand still and still go on with every open turn. Default 3. */
   toleratedDowntime?: number
+  /**
+   * Guards that run in this process, with the stages; `mode`: of all of them, default what they are registered with, and `shadow` for new ones. One that was
+   * registered and is not among them is still in force until it is removed: nobody answers for it, and its on-timeout decides.
+   */
+  guards?: { guards: readonly Guard[]; mode?: 'shadow' | 'enforce' }
   /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
   log?: Logger
 }
@@ -131,7 +139,8 @@ async function open(options: WeirOptions): Promise<Weir> {
   const bus = await openBus(settings, log, stages === 'elsewhere' ? { connectMs: askConnectMs } : {})
   try {
     const partitions = settings.bus === 'embedded' ? settings.partitions : (options.partitions ?? (await partitionCount(bus, topicPrefix)))
-    const running = stages === 'here' ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }) : runElsewhere()
+    const running =
+      stages === 'here' ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }, options.guards) : runElsewhere()
     return weirOf({ agents, bus, running, edge: openEdge({ bus, topicPrefix, partitions }) })
   } catch (error) {
     await bus.close()
@@ -143,8 +152,27 @@ async function open(options: WeirOptions): Promise<Weir> {
 const askConnectMs = 15_000
 
 /** They take a while to load, and who only asks needs none. */
-async function runHere(options: StagesOptions): Promise<RunningStages> {
-  return (await import('./stages.ts')).startStages(options)
+async function runHere(options: StagesOptions, own: WeirOptions['guards']): Promise<Pick<RunningStages, 'failed' | 'close'>> {
+  const { startStages } = await import('./stages.ts')
+  if (own === undefined) return startStages(options)
+  const { bus, topicPrefix, partitions, retentionMs = retentionMsOf(), log } = options
+  const { startGuards } = await import('../shared/guards/start-guards.ts')
+  // Before the stages: no turn that was open goes on without the guards.
+  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
+  const guards = await startGuards({ bus, topicPrefix, partitions, retentionMs, log, ...own })
+  const stages = await startStages(options).catch(async (error: unknown) => {
+    await guards.close()
+    throw error
+  })
+  const failed = Promise.race([stages.failed, guards.failed])
+  failed.catch(() => {}) // whoever does not ask is not brought down by the answer
+  return {
+    failed,
+    async close() {
+      await guards.close()
+      await stages.close()
+    },
+  }
 }
 
 function runElsewhere(): Pick<RunningStages, 'failed' | 'close'> {

@@ -35,6 +35,10 @@ export const errorCodes = [
   // the tables that a gateway reads before it asks a model
   'history.missing',
   'policies.unreadable',
+  // guards: a file or a registration that cannot be used, a name that is another's, a guard that is not there
+  'guard.invalid',
+  'guard.taken',
+  'guard.unknown',
   // the provider of a model
   'provider.refused',
   'provider.unavailable',

@@ -278,6 +278,10 @@ export type GuardVerdict = {
   clearedAt: number
   /** milliseconds that it judged; 0: not said */
   judgedMs: number
+  /** those of its calls for which it enforces in this round; for the others it is a shadow */
+  enforces: number[]
+  /** its deadline in this round; 0: not said */
+  deadlineMs: number
 }
 
 /** Activity: an enforcing guard has answered a round, or its time is over. Derived, written by the executor. */

@@ -7,6 +7,7 @@ import type { Settings } from '../../shared/settings.ts'
 import type { Turn } from '../edge/turn.ts'
 import { cancellable } from './interrupts.ts'
 import { readMessageText } from './message-text.ts'
+import type { GuardFiles } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 import { noticingSilence } from './silence.ts'
 import type { Streams } from './streams.ts'
@@ -15,7 +16,7 @@ import { createScreen } from './terminal/live-screen.ts'
 import { printableJson } from './terminal/printable.ts'
 
 /** `agent`: the path of its file. */
-export type AskOptions = { agent: string; conversation?: string; json?: true }
+export type AskOptions = GuardFiles & { agent: string; conversation?: string; json?: true }
 
 /** `text`: undefined or `-` for standard input. Resolves to the exit code. */
 export async function ask(
@@ -28,7 +29,7 @@ export async function ask(
   const message = await readMessageText(text, input)
   const screen = createScreen(errors, process.env)
   const { openAgent } = await import('./open-agent.ts') // the stages take a while to load, and a bad message needs none
-  const { weir, name } = await openAgent(options.agent, settings, screen)
+  const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
     const asked = weir.ask({ agent: name, text: message, ...(conversation !== undefined && { conversation }) })
     const turn = noticingSilence(asked, settings, screen)

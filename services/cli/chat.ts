@@ -8,6 +8,7 @@ import type { Weir } from '../weir.ts'
 import type { ChatInput } from './chat-input.ts'
 import { createChatInput } from './chat-input.ts'
 import { cancellable, listenForInterrupts } from './interrupts.ts'
+import type { GuardFiles } from './open-agent.ts'
 import { openAgent } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 import { noticingSilence } from './silence.ts'
@@ -17,7 +18,7 @@ import type { Screen } from './terminal/live-screen.ts'
 import { createScreen } from './terminal/live-screen.ts'
 
 /** `agent`: the path of its file. */
-export type ChatOptions = { agent: string; conversation?: string }
+export type ChatOptions = GuardFiles & { agent: string; conversation?: string }
 
 const help = [
   '/conversation  which conversation this is, and how to go on with it later',
@@ -30,7 +31,7 @@ const help = [
 export async function chat(options: ChatOptions, settings: Settings, streams: Streams = processStreams()): Promise<void> {
   const screen = createScreen(streams.errors, process.env)
   const input = createChatInput(streams)
-  const { weir, name } = await openAgent(options.agent, settings, screen)
+  const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
     if (input.isTerminal) screen.print(`${name}: /help tells what there is, Ctrl-D ends.`)
     await converse({ weir, name, settings, screen, input, streams, conversation: options.conversation })

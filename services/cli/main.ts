@@ -1,7 +1,7 @@
 // The command line of Weir. Each command's code is loaded when it is used, so that `weir --help` is quick.
 // Exit codes: 0 done, 1 trouble, 2 bad usage; of a turn: 3, it ended with the agent's fallback.
 
-import { Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
 import type { SettingKey, Settings } from '../../shared/settings.ts'
@@ -48,6 +48,10 @@ withSettings(program.command('ask'), [...whichBus, 'topicPrefix', 'logLevel', 'p
   .argument('[text]', 'the message; - or nothing: standard input')
   .requiredOption('--agent <file>', 'the agent file')
   .option('--conversation <id>', 'goes on with this conversation; default: a new one')
+  .option('--guard <file>', 'a guard that runs here, on the embedded bus; may be given again for further ones', listed)
+  .addOption(
+    new Option('--guard-mode <mode>', 'of these guards; default: as registered, and shadow for a new one').choices(['shadow', 'enforce']),
+  )
   .option('--json', 'all events on stdout, one JSON object a line, the last one the turn-finished')
   .action(async (text, options) => {
     process.exitCode = await (await import('./ask.ts')).ask(text, options, await settingsOf(options))
@@ -57,6 +61,10 @@ withSettings(program.command('chat'), [...whichBus, 'topicPrefix', 'logLevel', '
   .description('a conversation with an agent in the terminal; piped in, each line is a message')
   .requiredOption('--agent <file>', 'the agent file')
   .option('--conversation <id>', 'goes on with this conversation; default: a new one')
+  .option('--guard <file>', 'a guard that runs here, on the embedded bus; may be given again for further ones', listed)
+  .addOption(
+    new Option('--guard-mode <mode>', 'of these guards; default: as registered, and shadow for a new one').choices(['shadow', 'enforce']),
+  )
   .action(async (options) => (await import('./chat.ts')).chat(options, await settingsOf(options)))
 
 withSettings(program.command('inspect'), [...whichBus, 'topicPrefix'])
@@ -91,7 +99,44 @@ withSettings(program.command('tail'), [...whichBus, 'topicPrefix'])
 withSettings(program.command('up'), settingKeys)
   .description('runs stages until SIGTERM or SIGINT: all, or some on Kafka; health and metrics on a port of its own')
   .option('--stages <names>', 'which ones, with commas between them; default: all')
+  .option('--guards <folder>', 'guards that run in this process too: each module in the folder is one')
+  .addOption(
+    new Option('--guard-mode <mode>', 'of these guards; default: as registered, and shadow for a new one').choices(['shadow', 'enforce']),
+  )
   .action(async (options) => process.exit(await (await import('./up/up.ts')).up(options)))
+
+const guardModes = ['shadow', 'enforce']
+const guard = program.command('guard').description('guards of your own: services that judge calls before they run, with a veto')
+
+withSettings(guard.command('run'), [...whichBus, 'topicPrefix', 'logLevel', ...keeping])
+  .description('registers a guard and runs it, on Kafka, until SIGTERM or SIGINT; start it again for a further instance')
+  .argument('<file>', 'a module whose default export is a guard, or a function from options to one')
+  .addOption(new Option('--mode <mode>', 'for all its tools; default: as registered, and shadow for a new one').choices(guardModes))
+  .option('--options <file>', 'JSON for the function that the file exports')
+  .option('--replace', 'takes the place of another version of this name')
+  .action(async (file, options) =>
+    process.exit(await (await import('./guard/run.ts')).runGuardFile(file, options, await settingsOf(options))),
+  )
+
+withSettings(guard.command('mode'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  .description('switches a guard: enforce, calls wait for it; shadow, its verdicts are recorded and change nothing')
+  .argument('<name>', 'the guard')
+  .addArgument(new Argument('<mode>').choices(guardModes))
+  .option('--tools <pattern>', 'only for this pattern of tools; may be given again for further ones', listed)
+  .action(async (name, mode, options) =>
+    (await import('./guard/change.ts')).setGuardMode(name, mode, options, await settingsOf(options), process.stdout),
+  )
+
+withSettings(guard.command('list'), [...whichBus, 'topicPrefix'])
+  .description('the guards that are registered: mode, rounds, rejections, late answers, latency, agreement')
+  .option('--since <time>', "counts from then on: 2026-07-29T10:12:03Z, '10m ago'", '24h ago')
+  .option('--json', 'one JSON object a line; services/cli/guard/list.ts says what is in it')
+  .action(async (options) => (await import('./guard/list.ts')).listGuards(options, await settingsOf(options), process.stdout))
+
+withSettings(guard.command('remove'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  .description('takes a guard out of force, from the next model response on; its topic stays')
+  .argument('<name>', 'the guard')
+  .action(async (name, options) => (await import('./guard/change.ts')).takeGuardOut(name, await settingsOf(options), process.stdout))
 
 const topicSettings: SettingKey[] = [
   'bootstrapServer',

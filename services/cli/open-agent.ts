@@ -1,20 +1,40 @@
 // Weir on the command line, with the one agent that a command names: the stages in this process on the embedded bus, elsewhere on Kafka.
 
 import { WeirError } from '../../shared/errors.ts'
+import type { Guard } from '../../shared/guard.ts'
+import { loadGuard } from '../../shared/guards/load-guard.ts'
 import { createLog } from '../../shared/log.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { WeirOptions } from '../weir.ts'
 import { Weir } from '../weir.ts'
 import type { Screen } from './terminal/live-screen.ts'
 
+/** Files of guards that run here, and the mode of all of them. */
+export type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
+
 /** `agent`: the path of an agent file, or of a folder with one. The log's lines go to the screen. */
-export async function openAgent(agent: string, settings: Settings, screen: Screen): Promise<{ weir: Weir; name: string }> {
+export async function openAgent(
+  agent: string,
+  settings: Settings,
+  screen: Screen,
+  guardFiles: GuardFiles = {},
+): Promise<{ weir: Weir; name: string }> {
+  const guards = await guardsOf(guardFiles, settings)
   const log = createLog({ level: settings.logLevel, destination: { write: (line) => screen.print(line) } })
-  const weir = await open({ agents: agent, ...placeOf(settings), log })
+  const weir = await open({ agents: agent, ...placeOf(settings), ...guards, log })
   const [name, another] = [...weir.agents.keys()]
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()
   throw new WeirError('usage', `${agent} has ${weir.agents.size} agents: name the file of one of them with --agent`)
+}
+
+async function guardsOf({ guard: files = [], guardMode: mode }: GuardFiles, { bus }: Settings): Promise<Pick<WeirOptions, 'guards'>> {
+  if (files.length === 0) return {}
+  if (bus === 'kafka')
+    throw new WeirError('usage', '--guard is for the embedded bus; on Kafka a guard has a process of its own: weir guard run')
+  const guards: Guard[] = []
+  for (const file of files) guards.push(await loadGuard(file))
+  return { guards: { guards, ...(mode && { mode }) } }
 }
 
 /** On Kafka the partitions are those that the topics have. */

@@ -15,6 +15,8 @@ const activityTypes = [
   'round-started',
   'call-rejected',
   'intervention-raised',
+  'calls-waiting',
+  'guard-verdict-given',
   'tool-started',
   'call-finished',
   'turn-finished',

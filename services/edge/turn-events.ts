@@ -30,7 +30,7 @@ export type TurnEvent =
   | TextDelta
   | ReasoningDelta
   | TextReset
-  | MessageOf<'call-rejected' | 'intervention-raised' | 'tool-started' | 'call-finished'>
+  | MessageOf<'call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given' | 'tool-started' | 'call-finished'>
   | TurnFinished
 
 export type TurnEvents = {
@@ -75,6 +75,8 @@ export function createTurnEvents(messageId: string): TurnEvents {
       case 'round-started':
       case 'call-rejected':
       case 'intervention-raised':
+      case 'calls-waiting':
+      case 'guard-verdict-given':
         return [message]
       case 'tool-started':
         running.add(nameOf(message))

@@ -43,7 +43,8 @@ async function program(weir: Weir, error: unknown): Promise<string> {
   same<
     Types,
     | ('turn-waiting' | 'turn-started' | 'round-started' | 'text-delta' | 'reasoning-delta' | 'text-reset')
-    | ('call-rejected' | 'intervention-raised' | 'tool-started' | 'call-finished' | 'turn-finished')
+    | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
+    | ('tool-started' | 'call-finished' | 'turn-finished')
   >(true)
   for await (const event of turn) {
     same<typeof event, TurnEvent>(true)

@@ -1,6 +1,14 @@
 // What happens in a turn, in words: the same on every screen.
 
-import type { CallFinished, CallRejected, InterventionRaised, RoundStarted, TurnFinished } from '../../../shared/messages.ts'
+import type {
+  CallFinished,
+  CallRejected,
+  CallsWaiting,
+  GuardVerdictGiven,
+  InterventionRaised,
+  RoundStarted,
+  TurnFinished,
+} from '../../../shared/messages.ts'
 import { unreachable } from '../../../shared/stage.ts'
 import { printable } from './printable.ts'
 
@@ -31,6 +39,28 @@ function statusText(status: CallFinished['status'], durationMs: number): string 
       return 'skipped, it did not run'
     default:
       return unreachable(status)
+  }
+}
+
+/** A line for each call that waits. */
+export function callsWaitingTexts({ calls }: CallsWaiting): string[] {
+  return calls.map(
+    ({ name, guards }) => `${printable(name)} waits for ${guards.length === 1 ? 'guard' : 'guards'} ${printable(guards.join(', '))}`,
+  )
+}
+
+/** What a veto does not tell: a guard whose answer could not be used or did not come. Undefined: it answered. */
+export function guardVerdictText({ guard, answer, verdicts }: GuardVerdictGiven): string | undefined {
+  const passed = verdicts.filter(({ verdict }) => verdict === 'pass').length
+  switch (answer) {
+    case 'verdicts':
+      return undefined
+    case 'silent':
+      return `guard ${printable(guard)} did not answer in time${passed === 0 ? '' : `, and ${count(passed, 'call')} goes on without its word`}`
+    case 'unusable':
+      return `guard ${printable(guard)} gave an answer that cannot be used`
+    default:
+      return unreachable(answer)
   }
 }
 

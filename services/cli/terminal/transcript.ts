@@ -9,8 +9,10 @@ import type { TurnEvent } from '../../edge/turn-events.ts'
 import {
   callFinishedText,
   callRejectedText,
+  callsWaitingTexts,
   durationText,
   endingText,
+  guardVerdictText,
   interventionText,
   roundStartedText,
   totalsText,
@@ -23,7 +25,7 @@ import { cutToColumns, flow, wrapped } from './word-wrap.ts'
 export type Line = { text: string; tone: Tone; isOpen?: true }
 
 export type Transcript = {
-  doing: 'sending' | 'waiting' | 'asking' | 'thinking' | 'writing' | 'nothing'
+  doing: 'sending' | 'waiting' | 'asking' | 'thinking' | 'writing' | 'guarded' | 'nothing'
   since: Milliseconds
   /** By round and ordinal. */
   running: ReadonlyMap<string, { name: string; since: Milliseconds }>
@@ -79,6 +81,8 @@ function doingText(doing: Transcript['doing'], ms: Milliseconds): string | undef
       return `the model is thinking, ${durationText(ms)}`
     case 'writing':
       return `the model is writing, ${durationText(ms)}`
+    case 'guarded':
+      return `waiting for guards, ${durationText(ms)}`
     case 'waiting':
       return `waiting for an earlier turn of this conversation, ${durationText(ms)}`
     case 'sending':
@@ -107,6 +111,10 @@ function happen(transcript: Transcript, event: Happening, layout: Layout, now: M
       return { transcript, lines: say(callRejectedText(event), 'warning') }
     case 'intervention-raised':
       return { transcript, lines: say(`intervention: ${interventionText(event)}`, 'warning') }
+    case 'calls-waiting':
+      return { transcript: doing(transcript, 'guarded', now), lines: callsWaitingTexts(event).flatMap((text) => say(text, 'faint')) }
+    case 'guard-verdict-given':
+      return { transcript, lines: say(guardVerdictText(event), 'warning') }
     case 'tool-started': {
       const name = printable(event.name)
       const running = new Map(transcript.running).set(`${event.round}/${event.ordinal}`, { name, since: now })

@@ -17,6 +17,7 @@ import { stageNames } from '../../../shared/topology.ts'
 import { loadAgents } from '../../weir.ts'
 import type { SettingFlags } from '../command-settings.ts'
 import { commandSettingsWithOrigins } from '../command-settings.ts'
+import { guardsIn } from '../guard/guard-folder.ts'
 import { listenForInterrupts } from '../interrupts.ts'
 import { chosenStages, stagesWithAgents } from './chosen-stages.ts'
 import { createHealth } from './health.ts'
@@ -27,13 +28,14 @@ import { createReadPartitions } from './read-partitions.ts'
 import { runStages } from './run-stages.ts'
 
 /** `stages`: names with commas between them; default: all. */
-export type UpOptions = SettingFlags & { stages?: string }
+export type UpOptions = SettingFlags & { stages?: string; guards?: string; guardMode?: 'shadow' | 'enforce' }
 
 /** Resolves to the exit code. Throws what is wrong before anything was started: `usage`, `settings.invalid`, `agent.invalid`. */
 export async function up(options: UpOptions): Promise<0 | 1> {
   const stages = chosenStages(options.stages)
   const settings = settingsOf(options)
   const agents = agentsFor(stages, settings)
+  const guards = options.guards === undefined ? [] : await guardsIn(options.guards)
   const log = createLog({ level: settings.logLevel })
   const partitions = createReadPartitions(systemClock)
   const health = createHealth(stages, partitions)
@@ -50,7 +52,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   })
   try {
     const end = await runStages({
-      ...{ stages, agents, settings, log, instruments: metrics.instruments, stop: stop.promise },
+      ...{ stages, agents, settings, log, guards, guardMode: options.guardMode, instruments: metrics.instruments, stop: stop.promise },
       opened(bus) {
         readLags = createLagReader({ bus, clock: systemClock, partitions })
       },

@@ -24,7 +24,7 @@ const reject = (ordinal = 0, fields: Partial<CallVerdict> = {}): CallVerdict => 
 function verdict(verdicts: CallVerdict[], fields: Partial<GuardVerdict> = {}): GuardVerdict {
   return {
     ...{ type: 'guard-verdict', ...place, round: 1, guard: 'shell', version: '1', verdicts },
-    ...{ intervention: null, clearedAt, judgedMs: 1, ...fields },
+    ...{ intervention: null, clearedAt, judgedMs: 1, enforces: [0], deadlineMs, ...fields },
   }
 }
 

@@ -1,0 +1,32 @@
+// A folder of guards: each module in it is one.
+
+import { readdirSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { WeirError } from '../../../shared/errors.ts'
+import type { Guard } from '../../../shared/guard.ts'
+import { loadGuard } from '../../../shared/guards/load-guard.ts'
+
+const endings = new Set(['.ts', '.mts', '.js', '.mjs'])
+
+/** In the order of their files. Throws `guard.invalid`; `usage` where the folder has none. */
+export async function guardsIn(folder: string): Promise<Guard[]> {
+  const files = filesIn(folder)
+  if (files.length === 0) throw new WeirError('usage', `there is no guard in ${folder}: its files must end with ${[...endings].join(', ')}`)
+  const guards: Guard[] = []
+  for (const file of files) guards.push(await loadGuard(join(folder, file)))
+  return guards
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => endings.has(extname(name)) && !name.endsWith('.d.ts'))
+      .sort()
+  } catch (error) {
+    throw noFolder(folder, error)
+  }
+}
+
+function noFolder(folder: string, cause: unknown): WeirError {
+  return new WeirError('usage', `${folder} is no folder of guards: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+}

@@ -1,0 +1,41 @@
+// A guard's file: a module whose default export is a guard, or a function from options to one. It runs in this very process, so it is as trusted as Weir.
+
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { WeirError } from '../errors.ts'
+import type { Guard } from '../guard.ts'
+import type { GuardInForce } from '../messages.ts'
+import { registrationFault } from './registration.ts'
+
+/** `options`: what the file's function gets, if it exports one. Throws `guard.invalid` with what is wrong. */
+export async function loadGuard(file: string, options: unknown = {}): Promise<Guard> {
+  const invalid = (why: string, cause?: unknown) => new WeirError('guard.invalid', `${file}: ${why}`, { cause })
+  let exported: unknown
+  try {
+    exported = ((await import(pathToFileURL(resolve(file)).href)) as { default?: unknown }).default
+    if (typeof exported === 'function') exported = await exported(options)
+  } catch (error) {
+    if (error instanceof WeirError) throw invalid(error.message, error)
+    throw invalid(`it cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+  if (typeof exported !== 'object' || exported === null) throw invalid('its default export must be a guard, or a function that gives one')
+  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs } = exported as Partial<Record<keyof Guard, unknown>>
+  if (typeof name !== 'string' || typeof version !== 'string') throw invalid('a guard has a name and a version, both text')
+  if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string')) throw invalid('tools must be a list of patterns')
+  if (typeof deadlineMs !== 'number') throw invalid('deadlineMs must be a number')
+  const silence = onTimeout === 'reject' || onTimeout === 'allow' ? onTimeout : undefined
+  if (silence === undefined) throw invalid("onTimeout must be 'reject' or 'allow'")
+  if (typeof judge !== 'function') throw invalid('judge must be a function')
+  if (stateKeptMs !== undefined && !(typeof stateKeptMs === 'number' && stateKeptMs >= 0))
+    throw invalid('stateKeptMs must be a number of milliseconds')
+  const inForce: GuardInForce = {
+    name,
+    version,
+    tools: tools.map((pattern) => ({ pattern, mode: 'shadow' as const })),
+    deadlineMs,
+    onTimeout: silence,
+  }
+  const fault = registrationFault(inForce)
+  if (fault !== undefined) throw invalid(fault)
+  return exported as Guard
+}

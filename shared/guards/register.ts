@@ -1,0 +1,135 @@
+// Registering guards: the records in `policies` that put one in force, switch its mode and remove it, and the topic that it writes to.
+// G1. One name is one guard. Who registers another version under it must say so; the mode that an operator has set stays through that.
+// G2. The topic comes first: a guard that is in force must be able to answer.
+
+import type { Bus } from '../bus/port.ts'
+import type { Milliseconds } from '../clock.ts'
+import { decode } from '../codec.ts'
+import { WeirError } from '../errors.ts'
+import type { Guard } from '../guard.ts'
+import type { GuardedTools, GuardInForce, GuardMode, GuardRegistration } from '../messages.ts'
+import { toRecord } from '../runtime/record.ts'
+import { guardKeyPrefix, guardTopicSpec } from '../topology.ts'
+import { registrationFault } from './registration.ts'
+
+export type Registry = { bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>; topicPrefix: string }
+
+/** All that can be read, by name. Throws `policies.unreadable` for one that cannot. */
+export async function registeredGuards({ bus, topicPrefix }: Registry): Promise<GuardRegistration[]> {
+  const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix: guardKeyPrefix })
+  return records.flatMap(({ key, value }) => {
+    if (value === null) return []
+    const message = decode(value)
+    if (message.type === 'guard-registration') return [message]
+    throw new WeirError('policies.unreadable', `the record ${key} in policies is a ${message.type}; remove it with weir guard remove`)
+  })
+}
+
+export type RegisterOptions = Registry & {
+  partitions: number
+  retentionMs: Milliseconds
+  guard: Guard
+  /** For all its tools; default: that which it has, and `shadow` for a new one. */
+  mode?: GuardMode | undefined
+  /** Another version, or other tools, may take the place of what is registered. */
+  replace: boolean
+}
+
+/**
+ * Puts the guard in force, from the next model response on. A guard that is registered just so is another instance, and nothing is written. Throws
+ * `guard.invalid` (the guard cannot be used), `guard.taken` (its name is another's).
+ */
+export async function registerGuard({
+  bus,
+  topicPrefix,
+  partitions,
+  retentionMs,
+  guard,
+  mode,
+  replace,
+}: RegisterOptions): Promise<GuardInForce> {
+  const known = (await registeredGuards({ bus, topicPrefix })).find(({ name }) => name === guard.name)
+  const wanted = inForceOf(
+    guard,
+    (pattern) => mode ?? known?.tools.find((tools) => tools.pattern === pattern)?.mode ?? modeOf(known) ?? 'shadow',
+  )
+  const fault = registrationFault(wanted)
+  if (fault !== undefined) throw new WeirError('guard.invalid', `the guard cannot be used: ${fault}`)
+  if (known !== undefined && !replace) {
+    const difference = differenceOf(known, wanted)
+    if (difference !== undefined)
+      throw new WeirError(
+        'guard.taken',
+        `there is a guard ${guard.name} already, and ${difference}. Give this one another name, or let it take the other's place with --replace`,
+      )
+  }
+  await bus.ensureTopics([guardTopicSpec(topicPrefix, guard.name, partitions, retentionMs)])
+  if (known === undefined || !isSame(known, wanted)) await writeRegistration({ bus, topicPrefix }, wanted)
+  return wanted
+}
+
+/** Switches the mode for all tools of the guard, or for those of the `patterns` that it was registered with. Throws `guard.unknown`. */
+export async function switchGuard(registry: Registry, name: string, mode: GuardMode, patterns: string[] = []): Promise<GuardInForce> {
+  const known = await registered(registry, name)
+  const unknown = patterns.find((pattern) => !known.tools.some((tools) => tools.pattern === pattern))
+  if (unknown !== undefined)
+    throw new WeirError(
+      'guard.unknown',
+      `guard ${name} has no pattern ${unknown}; it has ${known.tools.map(({ pattern }) => pattern).join(', ')}`,
+    )
+  const tools = known.tools.map((tools) => (patterns.length === 0 || patterns.includes(tools.pattern) ? { ...tools, mode } : tools))
+  const { version, deadlineMs, onTimeout } = known
+  const wanted = { name, version, tools, deadlineMs, onTimeout }
+  await writeRegistration(registry, wanted)
+  return wanted
+}
+
+/** Rounds that wait for it still do, until their deadlines. Its topic stays, with what it said. Throws `guard.unknown`. */
+export async function removeGuard(registry: Registry, name: string): Promise<void> {
+  const { bus, topicPrefix } = registry
+  const topic = `${topicPrefix}policies`
+  const key = guardKeyPrefix + name
+  // By its key, so that a registration that cannot be read can be removed too.
+  const there = await bus.list({ topic, partition: 0, prefix: key })
+  if (!there.some((record) => record.key === key)) throw unknownGuard(name, await registeredGuards(registry))
+  await bus.append([{ topic, partition: 0, key, value: null }])
+}
+
+/** `mixed`: it enforces for some of its tools. */
+export function modeOf(guard: { tools: GuardedTools[] } | undefined): GuardMode | undefined {
+  const [first, ...others] = new Set(guard?.tools.map(({ mode }) => mode))
+  return others.length === 0 ? first : undefined
+}
+
+function inForceOf({ name, version, tools, deadlineMs, onTimeout }: Guard, modeFor: (pattern: string) => GuardMode): GuardInForce {
+  return { name, version, tools: [...new Set(tools)].map((pattern) => ({ pattern, mode: modeFor(pattern) })), deadlineMs, onTimeout }
+}
+
+async function registered(registry: Registry, name: string): Promise<GuardRegistration> {
+  const guards = await registeredGuards(registry)
+  const known = guards.find((guard) => guard.name === name)
+  if (known === undefined) throw unknownGuard(name, guards)
+  return known
+}
+
+function unknownGuard(name: string, guards: GuardRegistration[]): WeirError {
+  const those = guards.length === 0 ? 'none is' : `registered are ${guards.map((guard) => guard.name).join(', ')}`
+  return new WeirError('guard.unknown', `no guard ${JSON.stringify(name.slice(0, 80))} is registered; ${those}`)
+}
+
+async function writeRegistration({ bus, topicPrefix }: Registry, guard: GuardInForce): Promise<void> {
+  const message: GuardRegistration = { type: 'guard-registration', ...guard, registeredAt: bus.clock.now() }
+  await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+}
+
+function differenceOf(known: GuardRegistration, wanted: GuardInForce): string | undefined {
+  if (known.version !== wanted.version) return `it is version ${known.version}, this is ${wanted.version}`
+  const patterns = ({ tools }: { tools: GuardedTools[] }) => tools.map(({ pattern }) => pattern).join(', ')
+  if (patterns(known) !== patterns(wanted)) return `it judges ${patterns(known)}, this judges ${patterns(wanted)}`
+  if (known.deadlineMs !== wanted.deadlineMs || known.onTimeout !== wanted.onTimeout) return 'it has another deadline or on-timeout'
+  return undefined
+}
+
+function isSame(known: GuardRegistration, wanted: GuardInForce): boolean {
+  return differenceOf(known, wanted) === undefined && known.tools.every(({ mode }, place) => mode === wanted.tools[place]?.mode)
+}

@@ -1,0 +1,179 @@
+// Guards over the whole pipeline: real stages on a real file, a scripted model, real processes as tools. What a guard rejected never started: the tools' own
+// word for it is the file of their starts.
+
+import { describe, expect, it } from '@jest/globals'
+import { decode } from '../../shared/codec.ts'
+import type { Guard } from '../../shared/guard.ts'
+import { removeGuard, switchGuard } from '../../shared/guards/register.ts'
+import type { RunningGuards } from '../../shared/guards/start-guards.ts'
+import { startGuards } from '../../shared/guards/start-guards.ts'
+import { createLog } from '../../shared/log.ts'
+import type { GuardMode, GuardVerdict, Message } from '../../shared/messages.ts'
+import { guardKeyPrefix } from '../../shared/topology.ts'
+import { until } from '../support/inbox.ts'
+import type { Pipeline } from '../support/pipeline.ts'
+import { withPipeline } from '../support/pipeline.ts'
+import { call, says, script, text } from '../support/script.ts'
+
+const log = createLog({ level: 'silent' })
+const retentionMs = 7 * 24 * 3_600_000
+
+/** Stops commands that remove something, and counts what it has seen of a conversation. */
+const noRemoval: Guard<{ seen: number }> = {
+  ...{ name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 20_000, onTimeout: 'reject' },
+  judge: (state = { seen: 0 }, { calls }) => ({
+    state: { seen: state.seen + calls.length },
+    verdicts: calls.map(({ ordinal, arguments: { command } }) =>
+      String(command).startsWith('rm')
+        ? { ordinal, verdict: 'reject', code: 'removes', text: `Nothing may be removed; ${state.seen} calls were seen before.` }
+        : { ordinal, verdict: 'pass' },
+    ),
+  }),
+}
+
+function start({ wiring }: Pipeline, guards: Guard<never>[] | Guard[], mode?: GuardMode): Promise<RunningGuards> {
+  return startGuards({ ...wiring, retentionMs, guards: guards as Guard[], mode, log })
+}
+
+const verdictsOf = async ({ bus, wiring }: Pipeline, guard: string): Promise<GuardVerdict[]> => {
+  const topic = `${wiring.topicPrefix}guard-verdicts.${guard}`
+  const all: Message[] = []
+  for (const { partition } of await bus.ends(topic))
+    for (const { value } of await bus.read({ topic, partition, from: 0, limit: 1_000 })) all.push(decode(value as Uint8Array))
+  return all as GuardVerdict[]
+}
+const typesOf = (messages: { type: string }[]) =>
+  messages.map(({ type }) => type).filter((type) => /guard|waiting|tool-started|call-finished/.test(type))
+
+describe('a guard', () => {
+  const model = script(
+    says(call('exec', { command: 'ls' }), call('exec', { command: 'rm -rf /' })),
+    says(text('Done.')),
+    says(call('exec', { command: 'rm -rf /tmp' })),
+    says(text('Done again.')),
+    says(call('exec', { command: 'rm x' })),
+    says(text('Once more.')),
+  )
+
+  it('stops what it rejects while it enforces, only watches as a shadow, and is nobody once it is removed', async () => {
+    await withPipeline({ model }, async (pipeline) => {
+      const guards = await start(pipeline, [noRemoval], 'enforce')
+      const { activity } = await pipeline.ask('first')
+      expect(typesOf(activity)).toEqual(['calls-waiting', 'guard-verdict-given', 'call-finished', 'tool-started', 'call-finished'])
+      expect(activity.filter(({ type }) => type === 'call-finished')).toMatchObject([
+        { ordinal: 1, status: 'vetoed', reason: 'vetoed by guard no-removal: removes' },
+        { ordinal: 0, status: 'ok' },
+      ])
+      expect(JSON.stringify(pipeline.server.requests[1])).toContain('Nothing may be removed; 0 calls were seen before.')
+      expect(await pipeline.starts()).toHaveLength(1)
+
+      await switchGuard(pipeline.wiring, 'no-removal', 'shadow')
+      const second = await pipeline.ask('second')
+      expect(typesOf(second.activity)).toEqual(['tool-started', 'call-finished'])
+      expect(await pipeline.starts()).toHaveLength(2)
+      await until(async () => (await verdictsOf(pipeline, 'no-removal')).length === 2)
+
+      await removeGuard(pipeline.wiring, 'no-removal')
+      await pipeline.ask('third')
+      expect(await pipeline.starts()).toHaveLength(3)
+      await guards.close()
+      const verdicts = await verdictsOf(pipeline, 'no-removal')
+      expect(verdicts.map(({ enforces, verdicts }) => [enforces, verdicts.map(({ verdict }) => verdict)])).toEqual([
+        [
+          [0, 1],
+          ['pass', 'reject'],
+        ],
+        [[], ['reject']],
+      ])
+      expect(verdicts[1]?.verdicts[0]?.text).toBe('Nothing may be removed; 2 calls were seen before.')
+    })
+  }, 60_000)
+
+  it('that nobody runs is silent: its calls are vetoed at its deadline, or go on where that is allowed', async () => {
+    const two = script(
+      says(call('exec', { command: 'ls' })),
+      says(text('Vetoed.')),
+      says(call('exec', { command: 'ls' })),
+      says(text('Ran.')),
+    )
+    await withPipeline({ model: two }, async (pipeline) => {
+      const silent: Guard = { ...(noRemoval as Guard), deadlineMs: 300 }
+      await (await start(pipeline, [silent], 'enforce')).close()
+      const { activity } = await pipeline.ask('first')
+      expect(activity.find(({ type }) => type === 'call-finished')).toMatchObject({
+        status: 'vetoed',
+        reason: 'vetoed by guard no-removal: guard.silent',
+      })
+      await (
+        await startGuards({ ...pipeline.wiring, retentionMs, guards: [{ ...silent, onTimeout: 'allow' }], replace: true, log })
+      ).close()
+      const second = await pipeline.ask('second')
+      expect(second.activity.find(({ type }) => type === 'guard-verdict-given')).toMatchObject({
+        answer: 'silent',
+        verdicts: [{ verdict: 'pass' }],
+      })
+      expect(await pipeline.starts()).toHaveLength(1)
+    })
+  }, 60_000)
+
+  it('that throws, loops for ever or answers nonsense stops the call, and the next round has its turn', async () => {
+    const hangs = script(
+      ...['throw', 'loop', 'nonsense', 'good'].flatMap((command) => [says(call('exec', { command })), says(text(command))]),
+    )
+    const bad: Guard = {
+      ...(noRemoval as Guard),
+      judge(state, round) {
+        const command = round.calls[0]?.arguments.command
+        if (command === 'throw') throw new Error('no idea')
+        if (command === 'loop') for (;;);
+        if (command === 'nonsense') return 'yes' as never
+        return { state, verdicts: round.calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })) }
+      },
+    }
+    await withPipeline({ model: hangs }, async (pipeline) => {
+      const guards = await start(pipeline, [bad], 'enforce')
+      const reasons: unknown[] = []
+      for (const message of ['a', 'b', 'c', 'd']) {
+        const { activity } = await pipeline.ask(message)
+        reasons.push(activity.flatMap((one) => (one.type === 'call-finished' ? [one.reason] : [])))
+      }
+      expect(reasons).toEqual([
+        ['vetoed by guard no-removal: guard.threw'],
+        ['vetoed by guard no-removal: guard.stuck'],
+        ['vetoed by guard no-removal: guard.unusable'],
+        [''],
+      ])
+      await guards.close()
+    })
+  }, 60_000)
+
+  it('whose registration cannot be read keeps every model from being asked, with the reason, until it is removed', async () => {
+    await withPipeline({ model: script(says(text('Hello.'))), settings: { attempts: 1 } }, async (pipeline) => {
+      const { bus, wiring } = pipeline
+      await bus.append([
+        { topic: `${wiring.topicPrefix}policies`, partition: 0, key: `${guardKeyPrefix}odd`, value: Buffer.from('nonsense') },
+      ])
+      expect((await pipeline.ask('first')).finished).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/policies/) })
+      await removeGuard(wiring, 'odd')
+      expect((await pipeline.ask('second')).finished).toMatchObject({ reply: 'Hello.' })
+    })
+  }, 60_000)
+
+  it('asks the model for something else in its own words', async () => {
+    const wishing: Guard = {
+      ...(noRemoval as Guard),
+      judge: (state, { calls }) => ({
+        state,
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+        intervention: { reason: 'it lists too much', text: 'List less.' },
+      }),
+    }
+    await withPipeline({ model: script(says(call('exec', { command: 'ls' })), says(text('Done.'))) }, async (pipeline) => {
+      const guards = await start(pipeline, [wishing], 'enforce')
+      const { activity } = await pipeline.ask('first')
+      expect(activity.some(({ type }) => type === 'intervention-raised')).toBe(true)
+      expect(JSON.stringify(pipeline.server.requests[1]?.system)).toContain('List less.')
+      await guards.close()
+    })
+  }, 60_000)
+})
