@@ -38,7 +38,7 @@ function verdictOn(call: GuardedCall, rules: ShellRules): Verdict {
     return { ordinal, verdict: 'pass' }
   } catch (error) {
     const refusal = error instanceof Refusal ? error : unjudged(error)
-    const text = `The command was not run: ${refusal.message}. ${refusal.advice}`
+    const text = `${refusal.message}. ${refusal.advice}`
     return {
       ordinal,
       verdict: 'reject',

@@ -13,7 +13,7 @@ export class Refusal extends Error {
   /** What would be accepted, for the model. */
   readonly advice: string
 
-  /** `what`: for the model, a sentence without its full stop that follows "The command was not run: ". */
+  /** `what`: for the model, a sentence without its full stop. That the call did not run says the executor before it. */
   constructor(code: RefusalCode, what: string, advice: string) {
     super(what)
     this.name = 'Refusal'

@@ -100,11 +100,11 @@ function judgeCall({ ordinal, arguments: args }: GuardedCall, sums: Sums, rules:
   })
   const amount = amountOf(valueAt(args, rules.argument), rules.form, rules.decimals)
   if ('fault' in amount) {
-    const text = `The call was not run: the amount in "${rules.argument}" cannot be used, ${amount.fault}. Send ${wanted(rules)}.`
+    const text = `the amount in "${rules.argument}" cannot be used, ${amount.fault}. Send ${wanted(rules)}.`
     return refused('no-amount', text, amount.fault)
   }
   if (rules.currency !== undefined && valueAt(args, rules.currency.argument) !== rules.currency.is) {
-    const text = `The call was not run: "${rules.currency.argument}" must be exactly "${rules.currency.is}"; other currencies cannot be spent here.`
+    const text = `"${rules.currency.argument}" must be exactly "${rules.currency.is}"; other currencies cannot be spent here.`
     return refused('currency', text, `not ${rules.currency.is}`)
   }
   const { units } = amount
@@ -118,7 +118,7 @@ function judgeCall({ ordinal, arguments: args }: GuardedCall, sums: Sums, rules:
   const money = (value: bigint) => textOfUnits(value, rules.decimals)
   const left = over.limit - over.before > 0n ? over.limit - over.before : 0n
   const evidence = `${money(units)} after ${money(over.before)} is over ${money(over.limit)} for ${over.what}`
-  const text = `The call was not run: ${evidence}. At most ${money(left)} can still be spent; more needs a person.`
+  const text = `${evidence}. At most ${money(left)} can still be spent; more needs a person.`
   return refused(`over-${over.code}`, text, evidence)
 }
 
@@ -138,7 +138,7 @@ function compare(one: { turn: number; round: number }, other: { turn: number; ro
 }
 
 function outOfOrder({ ordinal }: Pick<GuardedCall, 'ordinal'>): Verdict {
-  const text = 'The call was not run: its spending could not be counted, because a later round was counted before. Make the call again.'
+  const text = 'its spending could not be counted, because a later round was counted before. Make the call again.'
   return { ordinal, verdict: 'reject', code: 'spend.out-of-order', text }
 }
 

@@ -95,7 +95,7 @@ describe('where a command stands and what it is called with', () => {
       verdict: 'reject',
       code: 'shell.write-outside',
       text:
-        'The command was not run: rm would change "hosts" (/etc/hosts), which is not below /work or /tmp. ' +
+        'rm would change "hosts" (/etc/hosts), which is not below /work or /tmp. ' +
         'Change only what is below /work or /tmp. A cd may fail: join it to what follows with &&.',
       evidence: 'rm would change "hosts" (/etc/hosts), which is not below /work or /tmp',
     })

@@ -85,7 +85,7 @@ describe('the limits', () => {
       ordinal: 2,
       verdict: 'reject',
       code: 'spend.over-conversation',
-      text: 'The call was not run: 40.00 after 70.00 is over 100.00 for this conversation. At most 30.00 can still be spent; more needs a person.',
+      text: '40.00 after 70.00 is over 100.00 for this conversation. At most 30.00 can still be spent; more needs a person.',
       evidence: '40.00 after 70.00 is over 100.00 for this conversation',
     })
   })
