@@ -112,8 +112,10 @@ export const topics: Record<TopicName, Topic> = {
 /** Each guard has a topic of its own, so that access rights say who it is. The executor's relay reads it; nobody's inbox. */
 export const guardTopic: Topic = { kind: 'log', records: { 'guard-verdict': ['guard'] } }
 
+export type GuardTopicName = `guard-verdicts.${string}`
+
 /** Without the deployment's prefix. */
-export function guardTopicName(guard: string): string {
+export function guardTopicName(guard: string): GuardTopicName {
   return `guard-verdicts.${guard}`
 }
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../shared/clock.ts'
 import { WeirError } from '../../shared/errors.ts'
 import { createLog } from '../../shared/log.ts'
 import type { Settings } from '../../shared/settings.ts'
-import type { TopicName } from '../../shared/topology.ts'
+import type { GuardTopicName, TopicName } from '../../shared/topology.ts'
 import { logFileIn, openBus, partitionCount } from '../open-bus.ts'
 import type { Progress } from './terminal/progress.ts'
 import { createProgress } from './terminal/progress.ts'
@@ -68,7 +68,10 @@ async function partitionsIn(bus: Bus, settings: Settings): Promise<number> {
 }
 
 /** None where the log is older than the topic. */
-export async function endsOf({ bus, topicPrefix }: Pick<OpenLog, 'bus' | 'topicPrefix'>, topic: TopicName): Promise<PartitionEnds[]> {
+export async function endsOf(
+  { bus, topicPrefix }: Pick<OpenLog, 'bus' | 'topicPrefix'>,
+  topic: TopicName | GuardTopicName,
+): Promise<PartitionEnds[]> {
   try {
     return await bus.ends(topicPrefix + topic)
   } catch (error) {

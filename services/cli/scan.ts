@@ -3,12 +3,12 @@
 import type { StoredRecord } from '../../shared/bus/port.ts'
 import { batchesOf, firstOffsetSince } from '../../shared/bus/range.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
-import type { TopicName } from '../../shared/topology.ts'
+import type { GuardTopicName, TopicName } from '../../shared/topology.ts'
 import type { OpenLog } from './open-log.ts'
 import { endsOf } from './open-log.ts'
 
 export type Scanned = {
-  topic: TopicName
+  topic: TopicName | GuardTopicName
   partition: number
   /** Leaves out what is older. */
   since?: Milliseconds

@@ -2,18 +2,23 @@
 
 import type { Milliseconds } from '../../../shared/clock.ts'
 import type { Message, MessageOf, MessageType } from '../../../shared/messages.ts'
-import type { TopicName } from '../../../shared/topology.ts'
+import type { GuardTopicName, TopicName } from '../../../shared/topology.ts'
 
 /** `id`: of a derived record. `message` undefined: it could not be decoded. */
 export type Logged<M extends Message = Message> = {
-  topic: TopicName
+  topic: TopicName | GuardTopicName
   offset: number
   time: Milliseconds
   id?: string | undefined
   message: M | undefined
 }
 
-export type Readable<T extends MessageType> = { topic: TopicName; offset: number; time: Milliseconds; message: MessageOf<T> }
+export type Readable<T extends MessageType> = {
+  topic: TopicName | GuardTopicName
+  offset: number
+  time: Milliseconds
+  message: MessageOf<T>
+}
 
 /** In the order of their times, and each derived record once: delivery is at least once, and the first is the one that counted (R3). */
 export function inOrder(records: readonly Logged[]): Logged[] {

@@ -3,6 +3,7 @@
 import { count, took } from '../terminal/quantities.ts'
 import type { Page } from './page.ts'
 import { printCall } from './print-call.ts'
+import { printGuard } from './print-guard.ts'
 import type { AttemptTimeline, InterventionTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
 
 /** `nextNudge`: what the request of the next round showed; an intervention's text is printed there. */
@@ -11,7 +12,7 @@ export function printRound(
   round: RoundTimeline,
   { startedAt, nextNudge }: { startedAt: number; nextNudge: string | null },
 ): void {
-  const { askedAt, nudge, callsLeft, attempts, response, failure, note, calls, intervention, cancelledAt } = round
+  const { askedAt, nudge, callsLeft, attempts, response, failure, note, calls, guards, intervention, cancelledAt } = round
   const begins = askedAt === null ? '' : `, after ${took(askedAt - startedAt)}`
   page.line(2, `Round ${round.round}${begins}${timesText(round)}`, 'title')
   if (callsLeft === 0) page.entry(4, 'limited', 'text only: the model was asked once more and could not call a tool', 'warning')
@@ -22,6 +23,7 @@ export function printRound(
   printAttempts(page, attempts)
   if (response !== null) printResponse(page, response)
   for (const call of calls) printCall(page, call)
+  for (const guard of guards) printGuard(page, guard)
   if (failure !== null) page.entry(4, 'failed', `(${failure.class}) ${failure.reason}`, 'bad')
   if (note !== null && failure === null) page.entry(4, 'note', note, 'bad')
   if (intervention !== null) printIntervention(page, intervention, nextNudge)
@@ -40,7 +42,10 @@ function timesText({ times: { modelMs, checksMs, toolsMs } }: RoundTimeline): st
   return known.length === 0 ? '' : `: ${known.map(([name, ms]) => `${name} ${took(ms ?? 0)}`).join(', ')}`
 }
 
-function waitsFor({ response, failure, calls }: RoundTimeline): string {
+function waitsFor({ response, failure, calls, guards }: RoundTimeline): string {
+  const awaited = guards.filter(({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'))
+  if (awaited.length > 0 && calls.some(({ result, tries }) => result === null && tries.length === 0))
+    return `waits for ${awaited.map(({ name }) => `guard ${name}`).join(', ')}`
   if (response === null && failure === null) return 'waits for the model'
   return calls.some(({ verdict, result }) => verdict.kind === 'cleared' && result === null) ? 'waits for its tools' : 'waits to be judged'
 }

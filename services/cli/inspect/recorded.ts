@@ -10,8 +10,8 @@ import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
-import type { TopicName } from '../../../shared/topology.ts'
-import { historyPrefix, topics } from '../../../shared/topology.ts'
+import type { GuardTopicName, TopicName } from '../../../shared/topology.ts'
+import { guardTopicName, historyPrefix, topics } from '../../../shared/topology.ts'
 import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
@@ -35,6 +35,7 @@ export async function recordsOf(conversation: string, log: OpenLog): Promise<Log
     to: isIdle(events) ? (events.at(-1)?.time ?? 0) + afterMs : whole.to,
   }
   for (const topic of elsewhere) records.push(...(await collect({ log, topic, partition, conversation, window })))
+  for (const topic of guardTopicsIn(records)) records.push(...(await collect({ log, topic, partition, conversation, window })))
   return records
 }
 
@@ -54,6 +55,12 @@ async function historyOf(conversation: string, log: OpenLog, partition: number):
   return [...newest.values()]
 }
 
+/** Those of the guards that were in force in its rounds. */
+function guardTopicsIn(records: Logged[]): GuardTopicName[] {
+  const names = records.flatMap(({ message }) => (message?.type === 'round-cleared' ? message.policy.guards.map(({ name }) => name) : []))
+  return [...new Set(names)].map(guardTopicName)
+}
+
 /** Its last record counts (C2 of the conversation) and opens no further turn. */
 function isIdle(events: Logged[]): boolean {
   const last = events.at(-1)?.message
@@ -62,7 +69,7 @@ function isIdle(events: Logged[]): boolean {
 
 type Collect = {
   log: OpenLog
-  topic: TopicName
+  topic: TopicName | GuardTopicName
   partition: number
   conversation: string
   window: { from: Milliseconds; to: Milliseconds }
@@ -77,6 +84,6 @@ async function collect({ log, topic, partition, conversation, window }: Collect)
   return found
 }
 
-function logged(topic: TopicName, { offset, time, id, value }: StoredRecord): Logged {
+function logged(topic: TopicName | GuardTopicName, { offset, time, id, value }: StoredRecord): Logged {
   return { topic, offset, time, id, message: messageOf(value) }
 }

@@ -3,6 +3,7 @@
 import type { Milliseconds } from '../../../shared/clock.ts'
 import type { Response } from '../../../shared/messages.ts'
 import { callOf } from './call-of.ts'
+import { guardsOf } from './guards-of.ts'
 import type { Logged } from './logged.ts'
 import { all, first } from './logged.ts'
 import type { AttemptTimeline, InterventionTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
@@ -28,6 +29,7 @@ export function roundOf(round: number, ofTurn: Logged[], { reasoning }: { reason
     failure,
     note: entry?.message.note ?? null,
     calls: (response?.calls ?? []).map((call) => callOf(call, own)),
+    guards: guardsOf(own),
     intervention: interventionOf(own),
     cancelledAt: first(own, 'cancel')?.time ?? null,
     endedAt,

@@ -9,6 +9,8 @@ import type {
   Cap,
   EvidenceRef,
   FailureClass,
+  GuardMode,
+  GuardSilence,
   RejectionCode,
   ResultStatus,
   RoundFailure,
@@ -17,6 +19,7 @@ import type {
   Totals,
   TurnOutcome,
   Usage,
+  VerdictKind,
 } from '../../../shared/messages.ts'
 
 export type Timeline = {
@@ -101,6 +104,8 @@ export type RoundTimeline = {
   note: string | null
   /** By ordinal. */
   calls: CallTimeline[]
+  /** The guards that were in force for tools that it calls, whatever their mode; by name. */
+  guards: GuardTimeline[]
   /** What the loop-detector wanted to be done about it. */
   intervention: InterventionTimeline | null
   /** When the turn was told to start nothing more while this round was outstanding. */
@@ -164,6 +169,32 @@ export type Verdict =
   | { kind: 'cleared'; at: Milliseconds }
   | { kind: 'rejected'; at: Milliseconds; code: RejectionCode; reason: string; text: string }
   | { kind: 'not-cleared'; at: Milliseconds; reason: string }
+
+export type GuardTimeline = {
+  name: string
+  /** That answered; of one that did not, the registered one. */
+  version: string
+  /** verdicts: it answered. late: it answered after its deadline. silent: its deadline passed without a word. unusable: not as it must. none: no word yet. */
+  answer: 'verdicts' | 'late' | 'silent' | 'unusable' | 'none'
+  answeredAt: Milliseconds | null
+  /** From clearing the calls to its answer, and what it took of that to judge, by its own word. */
+  tookMs: Milliseconds | null
+  judgedMs: Milliseconds | null
+  deadlineMs: Milliseconds
+  onTimeout: GuardSilence
+  calls: GuardedCallTimeline[]
+}
+
+/** What a guard said of a call. `mode`: of the guard for this call. `verdict` null: nothing. `stopped`: its word is why the call did not run. */
+export type GuardedCallTimeline = {
+  ordinal: number
+  mode: GuardMode
+  verdict: VerdictKind | null
+  code: string
+  text: string
+  evidence: string | null
+  stopped: boolean
+}
 
 /** One start of its tool, or the claim of one. */
 export type TryTimeline = {

@@ -106,7 +106,15 @@ export function conversationLog(conversation = 'c') {
     },
 
     clear(round: number, calls: Call[], decided: CallResult[] = []) {
-      write('rounds-cleared', { type: 'round-cleared', ...place(round), calls, decided, declarations: [declaration], extendedTo: null, ...judged })
+      write('rounds-cleared', {
+        type: 'round-cleared',
+        ...place(round),
+        calls,
+        decided,
+        declarations: [declaration],
+        extendedTo: null,
+        ...judged,
+      })
     },
 
     claim(round: number, fields: { ordinal?: number; try?: number; owner?: string } = {}) {

@@ -1,0 +1,52 @@
+// The guards of a round: who was asked, what each said, how long it took, and whose word stopped a call. What a guard said stands in its own topic, what the
+// executor made of it in activity; where the two differ, the executor's word is what happened.
+
+import { modeFor } from '../../../shared/guards/tool-pattern.ts'
+import type { CallVerdict, GuardInForce } from '../../../shared/messages.ts'
+import { guardTopicName } from '../../../shared/topology.ts'
+import type { Logged } from './logged.ts'
+import { all, first } from './logged.ts'
+import type { GuardedCallTimeline, GuardTimeline } from './timeline.ts'
+
+/** `ofRound`: all records of the round, in order. */
+export function guardsOf(ofRound: Logged[]): GuardTimeline[] {
+  const cleared = first(ofRound, 'round-cleared')
+  if (cleared === undefined) return []
+  const decided = new Set(cleared.message.decided.map(({ ordinal }) => ordinal))
+  const calls = cleared.message.calls.filter(({ ordinal }) => !decided.has(ordinal))
+  return cleared.message.policy.guards.flatMap((guard) => {
+    const asked = calls.flatMap(({ ordinal, name }) => {
+      const mode = modeFor(guard, name)
+      return mode === undefined ? [] : [{ ordinal, mode }]
+    })
+    return asked.length === 0 ? [] : [guardOf(guard, asked, cleared.time, ofRound)]
+  })
+}
+
+type Asked = Pick<GuardedCallTimeline, 'ordinal' | 'mode'>
+
+function guardOf(guard: GuardInForce, asked: Asked[], clearedAt: number, ofRound: Logged[]): GuardTimeline {
+  const { name, deadlineMs, onTimeout } = guard
+  const said = all(ofRound, 'guard-verdict').find(({ topic }) => topic === guardTopicName(name))
+  const given = all(ofRound, 'guard-verdict-given').find(({ message }) => message.guard === name)
+  const tookMs = said === undefined ? null : Math.max(0, said.time - clearedAt)
+  const isLate = tookMs !== null && tookMs >= deadlineMs
+  const fromExecutor = given === undefined || given.message.answer === 'verdicts' ? undefined : given.message.answer
+  return {
+    name,
+    version: said?.message.version ?? given?.message.version ?? guard.version,
+    answer: said === undefined ? (fromExecutor ?? 'none') : fromExecutor === 'silent' || isLate ? 'late' : (fromExecutor ?? 'verdicts'),
+    answeredAt: said?.time ?? null,
+    ...{ tookMs, judgedMs: said?.message.judgedMs ?? null, deadlineMs, onTimeout },
+    calls: asked.map((call) => callOf(call, name, said?.message.verdicts, ofRound)),
+  }
+}
+
+function callOf({ ordinal, mode }: Asked, guard: string, verdicts: CallVerdict[] | undefined, ofRound: Logged[]): GuardedCallTimeline {
+  const said = verdicts?.find((verdict) => verdict.ordinal === ordinal)
+  const counted = all(ofRound, 'guard-verdict-given')
+    .filter(({ message }) => message.guard === guard)
+    .flatMap(({ message }) => message.verdicts.filter((verdict) => verdict.ordinal === ordinal))[0]
+  const { verdict = null, code = '', text = '', evidence = null } = counted ?? said ?? {}
+  return { ordinal, mode, verdict, code, text, evidence, stopped: counted?.verdict === 'reject' }
+}
