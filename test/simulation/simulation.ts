@@ -4,12 +4,13 @@ import type { Logger } from 'pino'
 import { pino } from 'pino'
 import { decode } from '../../shared/codec.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { topicSpecs } from '../../shared/topology.ts'
+import { guardTopicSpec, topicSpecs } from '../../shared/topology.ts'
 import { createBroker } from './broker.ts'
 import { deadLetters } from './checkers/dead-letters.ts'
 import { historyValid } from './checkers/history-valid.ts'
 import { noLateStart } from './checkers/no-late-start.ts'
 import { noSplice } from './checkers/no-splice.ts'
+import { noVetoedStart } from './checkers/no-vetoed-start.ts'
 import { oneContentPerId } from './checkers/one-content-per-id.ts'
 import { oneResultPerCall } from './checkers/one-result-per-call.ts'
 import { replayEqualsLog } from './checkers/replay-equals-log.ts'
@@ -30,6 +31,7 @@ import type { StorageKind } from './storage.ts'
 import { openStorage } from './storage.ts'
 import type { System } from './system.ts'
 import { rollAgents } from './world/agents.ts'
+import { guardNames, startGuards } from './world/guards.ts'
 import { createLedger } from './world/ledger.ts'
 import type { World } from './world/provider.ts'
 import { connectTo } from './world/provider.ts'
@@ -39,6 +41,7 @@ import { startUsers } from './world/users.ts'
 const checkers: Checker[] = [
   startsBounded,
   noLateStart,
+  noVetoedStart,
   oneResultPerCall,
   noSplice,
   oneContentPerId,
@@ -59,6 +62,8 @@ export type Rolled = {
   /** The probability that a message is cancelled. */
   impatience: number
   storage: StorageKind
+  /** Whether there are guards; default: the seed says. */
+  guarded?: boolean
   rates: FaultRates
 }
 
@@ -103,7 +108,7 @@ export function roll(seed: number): Rolled {
 }
 
 export async function simulate(system: System, rolled: Rolled, log: Logger = silentLog): Promise<Simulated> {
-  const { seed, partitions, places, durationMs, impatience, storage, rates } = rolled
+  const { seed, partitions, places, durationMs, impatience, storage, rates, guarded } = rolled
   const random = createRandom(`${seed}`)
   const stops: Complaint[] = []
   const stopped = (error: unknown) => stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
@@ -116,7 +121,8 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
     isSpent: () => landed >= recordsMax,
   })
   let landed = 0
-  const broker = createBroker(openStorage({ kind: storage, now: scheduler.now, topics: topicSpecs(topicPrefix, partitions) }))
+  const topics = [...topicSpecs(topicPrefix, partitions), ...guardNames.map((name) => guardTopicSpec(topicPrefix, name, partitions))]
+  const broker = createBroker(openStorage({ kind: storage, now: scheduler.now, topics }))
   const faults = createFaults(random.fork('faults'), rates)
   const coordinator = createCoordinator({ random: random.fork('coordinator') })
   const ledger = createLedger()
@@ -130,6 +136,9 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
         message: { type: 'operator-limits', caps: { rounds: 4, calls: 6, wallMs: 300_000, tokens: null } },
       }),
     ])
+
+  const guards = random.fork('guards')
+  if (guarded ?? guards.chance(0.4)) startGuards({ random: guards, scheduler, broker, topicPrefix, durationMs })
 
   const ended = new Set<string>()
   broker.onLanded(({ topic, value }) => {

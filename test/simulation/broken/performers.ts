@@ -34,11 +34,7 @@ export const ownerIsInstance = withPerformer(
 export const anyClaimStarts = withPerformer('any claim starts the tool', (_real, parts) => (context) => naive(context, parts, () => true))
 
 /** An executor that trusts the log alone, and remembers only what runs. */
-function naive(
-  context: PerformerContext,
-  { run }: Parts,
-  isMine = (owner: string) => owner === context.owner,
-): Performer<ToolTask> {
+function naive(context: PerformerContext, { run }: Parts, isMine = (owner: string) => owner === context.owner): Performer<ToolTask> {
   const begun = new Set<string>()
   const write = (messages: Parameters<PerformerContext['write']>[1]) => {
     context.write('self', messages).catch(() => {})

@@ -158,3 +158,21 @@ export const forgetsCancel = withStages('an early cancel is forgotten', ({ execu
     },
   }
 })
+
+/** As R6 forbids: nobody is waited for. */
+export const forgetsGuards = withStages('the executor forgets the guards of a round', ({ executor }) => {
+  const { stage } = executor
+  return {
+    executor: {
+      ...executor,
+      stage: {
+        ...stage,
+        react(state, record) {
+          const { message } = record
+          if (message.type !== 'round-cleared') return stage.react(state, record)
+          return stage.react(state, { ...record, message: { ...message, policy: { ...message.policy, guards: [] } } })
+        },
+      } satisfies typeof stage,
+    },
+  }
+})

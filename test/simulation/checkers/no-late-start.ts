@@ -25,7 +25,7 @@ export const noLateStart: Checker = {
       for (const { ordinal } of calls) {
         const call = JSON.stringify([conversation, turn, round, ordinal])
         if (!expiresAt.has(call) && cancelled < record.offset) forbidden.add(call)
-        if (!expiresAt.has(call)) expiresAt.set(call, message.expiresAt)
+        if (!expiresAt.has(call)) expiresAt.set(call, Math.max(message.expiresAt, message.extendedTo ?? 0))
       }
     }
     // A claim starts at most one tool. So a call starts no more often than it has tries whose claim came in time.
