@@ -1,0 +1,78 @@
+"""A guard in Python: no customer's e-mail address in a tool call. ../README.md says how to run it, and what each rule is for."""
+import io, json, os, re, struct, sys, time
+from confluent_kafka import Consumer, KafkaException, Producer
+from fastavro import parse_schema, schemaless_reader, schemaless_writer
+
+NAME, VERSION = "no-customer-data", "1"
+PREFIX = os.environ.get("WEIR_TOPIC_PREFIX", "weir.")
+KAFKA = {"bootstrap.servers": os.environ.get("WEIR_BOOTSTRAP_SERVER", "localhost:9092")}
+LOCK = {entry["id"]: entry for entry in json.load(open(os.environ.get("WEIR_SCHEMAS", "schemas/lock.json"), encoding="utf-8"))}
+SCHEMAS = {number: parse_schema(entry["schema"]) for number, entry in LOCK.items() if entry["type"] in ("round-cleared", "guard-verdict")}
+ANSWER = max(number for number in SCHEMAS if LOCK[number]["type"] == "guard-verdict")
+
+def judge(tool, arguments):
+    """None lets the call pass; a code for people and a text for the model reject it."""
+    if re.search(r"[^\s@]{1,64}@[^\s@]{1,255}\.", json.dumps(arguments, ensure_ascii=False)):
+        return "customer-data", "the arguments hold an e-mail address, which must not leave the company. Do it without one."
+
+def verdict(call):
+    try:
+        found = judge(call["name"], json.loads(call["raw"] or "{}"))
+    except Exception as error:  # what cannot be judged must not run
+        print(f"{NAME}: call {call['ordinal']}: {error!r}", file=sys.stderr)
+        found = "guard-failed", "it could not be judged. Do without this call, or tell the user."
+    code, text = found or ("", "")
+    return {"ordinal": call["ordinal"], "verdict": "reject" if found else "pass", "code": code, "text": text}
+
+def answer(value, cleared_at):
+    """The guard-verdict that answers a record of rounds-cleared; None: it asks this guard nothing."""
+    number = struct.unpack_from(">I", value, 1)[0]
+    if value[0] != 0 or LOCK[number]["type"] != "round-cleared":
+        return None
+    began = time.monotonic()
+    cleared = schemaless_reader(io.BytesIO(value[5:]), SCHEMAS[number])
+    mine = next((guard for guard in cleared["policy"].get("guards", []) if guard["name"] == NAME), {"tools": []})
+    modes = {}  # by ordinal, of the calls that it is asked about
+    for call in cleared["calls"]:
+        for tools in mine["tools"]:
+            pattern = ".*".join(re.escape(piece) for piece in tools["pattern"].split("*"))
+            if re.fullmatch(pattern, call["name"], re.DOTALL):
+                modes.setdefault(call["ordinal"], set()).add(tools["mode"])
+    for result in cleared["decided"]:
+        modes.pop(result["ordinal"], None)
+    if not modes:
+        return None
+    body = {key: cleared[key] for key in ("conversation", "turn", "round")}
+    body |= {"guard": NAME, "version": VERSION, "verdicts": [verdict(call) for call in cleared["calls"] if call["ordinal"] in modes]}
+    body |= {"enforces": [ordinal for ordinal in modes if "enforce" in modes[ordinal]], "deadlineMs": mine["deadlineMs"]}
+    body |= {"clearedAt": cleared_at, "judgedMs": (time.monotonic() - began) * 1000}
+    out = io.BytesIO()
+    schemaless_writer(out, SCHEMAS[ANSWER], body)
+    return struct.pack(">bI", 0, ANSWER) + out.getvalue()
+
+def main():
+    """Commits a round when its answer is in the log: killed at any point, the guard answers again, and the first answer counts."""
+    group = {"group.id": f"{PREFIX}guard.{NAME}", "enable.auto.commit": False, "auto.offset.reset": "earliest", "session.timeout.ms": 10_000}
+    consumer = Consumer(KAFKA | group)
+    producer = Producer(KAFKA | {"enable.idempotence": True, "linger.ms": 0})
+    consumer.subscribe([f"{PREFIX}rounds-cleared"])
+    while True:
+        record = consumer.poll(1.0)
+        if record is None:
+            continue
+        if record.error():
+            raise KafkaException(record.error())
+        value = None
+        try:
+            value = answer(record.value(), record.timestamp()[1])
+        except Exception as error:  # no answer: at the deadline the round is decided by on-timeout
+            print(f"{NAME}: partition {record.partition()}, offset {record.offset()}: {error!r}", file=sys.stderr)
+        if value is not None:  # with the key and into the partition of its round
+            delivered = []
+            producer.produce(f"{PREFIX}guard-verdicts.{NAME}", value, record.key(), record.partition(), on_delivery=lambda error, _: delivered.append(error))
+            if producer.flush(30) > 0 or delivered != [None]:
+                sys.exit(f"{NAME}: an answer was not delivered: {delivered}")
+        consumer.commit(record, asynchronous=True)
+
+if __name__ == "__main__":
+    main()
