@@ -11,7 +11,16 @@ import { badModels } from './demo/reflex-model.ts'
 import { printableLines } from './terminal/printable.ts'
 
 /** What a person wrote, and has to write otherwise. */
-const usageErrors = new Set<ErrorCode>(['usage', 'settings.invalid', 'agent.invalid', 'agent.unknown', 'message.invalid'])
+const usageErrors = new Set<ErrorCode>([
+  'usage',
+  'settings.invalid',
+  'agent.invalid',
+  'agent.unknown',
+  'message.invalid',
+  'guard.invalid',
+  'guard.taken',
+  'guard.unknown',
+])
 
 /** The bus of a command that may be asked to work over any. */
 const whichBus: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'commandConfig', 'commandProperty']

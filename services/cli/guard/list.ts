@@ -14,6 +14,7 @@ import { withLog } from '../open-log.ts'
 import { instantOfFlag } from '../tail/instant-text.ts'
 import { painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
+import { count } from '../terminal/quantities.ts'
 import type { GuardTally } from './tally.ts'
 import { createTally } from './tally.ts'
 
@@ -90,7 +91,7 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
   )
   out.write(`    answers within ${deadlineMs} ms, else ${onTimeout === 'reject' ? 'its calls are vetoed' : 'its calls go on'}\n`)
   out.write(
-    `    ${rounds} rounds, ${rejected} calls rejected, ${wouldHaveRejected} would have been, ${late} rounds late, ${letThrough} calls let through unanswered\n`,
+    `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
   )
   const { p50Ms, p99Ms, agreement } = guard
   if (p50Ms !== undefined) out.write(`    half of its answers came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`)

@@ -224,6 +224,27 @@ describe('an attempt', () => {
   })
 })
 
+describe('the guards in force', () => {
+  const registration: Message = {
+    ...{ type: 'guard-registration', name: 'shell', version: '1', deadlineMs: 5_000, onTimeout: 'reject', registeredAt: 1 },
+    tools: [{ pattern: '*', mode: 'enforce' }],
+  }
+
+  it('are stamped on the round, whatever its message says of guards', async () => {
+    const { messages } = await run(world([finished], { context: { policies: async () => [registration] } }))
+    expect(messages('attempt-finished')).toMatchObject([{ policy: { guards: [{ name: 'shell', deadlineMs: 5_000 }] } }])
+  })
+
+  it.each<[string, PerformerContext['policies']]>([
+    ['cannot be used', async () => [{ ...registration, deadlineMs: 0 } as Message]],
+    ['cannot be read', () => Promise.reject(new Error('no message'))],
+  ])('let no model be asked where one of them %s', async (_, policies) => {
+    const refused = await run(world([finished], { context: { policies } }))
+    expect(failureIn(refused)).toMatchObject({ retryable: true })
+    expect(refused.asked).toEqual([])
+  })
+})
+
 describe('no attempt', () => {
   it('is made without the history entry that the request names', async () => {
     const waits: unknown[] = []
