@@ -1,7 +1,7 @@
 // The shell's own commands: those that change where it is, what it knows, or that run a script. All others of them change nothing here.
 
 import type { Outcome } from './environment.ts'
-import { assigned, both, inFolders } from './environment.ts'
+import { assigned, both, inFolders, same } from './environment.ts'
 import { anything, isUnknown } from './field.ts'
 import { resolved } from './paths.ts'
 import type { Place } from './place.ts'
@@ -100,6 +100,10 @@ export function builtin(name: string, args: readonly string[], place: Place, jud
       if (args.some((arg) => arg !== '-p'))
         throw new Refusal('unknowable', 'an alias changes what later commands mean', 'Write the commands out without an alias.')
       return both(environment)
+    case 'hash':
+      if (args.some((arg) => arg.startsWith('-') && arg.includes('p')))
+        throw new Refusal('unknowable', 'hash -p changes what a command means', 'Call the program by its path.')
+      return both(environment)
     case 'enable':
       if (args.some((arg) => arg.startsWith('-') && arg.includes('f')))
         throw new Refusal('unknowable', 'enable -f loads code into the shell', 'Do without it.')
@@ -130,14 +134,24 @@ function changeFolder(name: string, args: readonly string[], place: Place): Outc
   return { ok: inFolders(environment, known), failed: environment }
 }
 
-/** Its commands run at any later time; they are judged as they would run now and from anywhere. */
+/** Its commands run at any later time; they are judged as they would run now and from anywhere, and must leave the shell as it is. */
 function trap(args: readonly string[], place: Place): Outcome {
   const operands = args.filter((arg) => !/^-[lpP]$/.test(arg) && arg !== '--')
-  const [script] = operands
-  if (operands.length > 1 && script !== undefined && script !== '-' && script !== '') {
-    runHere(script, 'trap', { ...place, leaps: [] })
-    runHere(script, 'trap', { ...place, leaps: [], environment: inFolders(place.environment, undefined) })
-  }
+  const [script, ...signals] = operands
+  if (signals.length === 0 || script === undefined || script === '-' || script === '') return both(place.environment)
+  const leaps: Place['leaps'] = []
+  const outcome = runHere(script, 'trap', { ...place, leaps })
+  runHere(script, 'trap', { ...place, leaps: [], environment: inFolders(place.environment, undefined) })
+  const isLast = signals.every((signal) => /^(EXIT|0)$/i.test(signal))
+  const changes = [outcome.ok, outcome.failed, ...leaps].some(
+    (environment) => environment !== undefined && !same(environment, place.environment),
+  )
+  if (changes && !isLast)
+    throw new Refusal(
+      'unknowable',
+      'a trap changes the folder or the variables at times that are not known',
+      'Let the trap leave them as they are.',
+    )
   return both(place.environment)
 }
 

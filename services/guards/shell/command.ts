@@ -70,8 +70,8 @@ const neverAllowed = new Set([
 /** They only print their words, so a word that looks like a secret's name is none, unless another command reads it. */
 const printers = new Set(['echo', 'printf', ':', 'true', 'false'])
 
-/** `fields`: the command's name and its arguments. Throws a Refusal. */
-export function judgeCommand(fields: readonly string[], place: Place): Outcome {
+/** `fields`: the command's name and its arguments. `functions`: whether its name may mean a function. Throws a Refusal. */
+export function judgeCommand(fields: readonly string[], place: Place, { functions = true } = {}): Outcome {
   step(place)
   const [name, ...args] = fields
   if (name === undefined) return both(place.environment)
@@ -80,7 +80,7 @@ export function judgeCommand(fields: readonly string[], place: Place): Outcome {
   if (name.includes('/') && wasFetched(name, place)) throw runsFetched(name)
   if (!printers.has(base) || place.isRead) checkSecrets(fields, place)
 
-  const body = place.environment.functions.get(name)
+  const body = functions ? place.environment.functions.get(name) : undefined
   if (body !== undefined) {
     const leaps: Place['leaps'] = []
     const outcome = place.walk.node(body, { ...deeper(place), leaps })
@@ -130,11 +130,11 @@ function judgeWrapped(
   }
   if (asOther !== undefined || folder !== undefined) {
     // The words have been expanded already; only a script inside would expand `~` as the other user.
-    judgeCommand(fields, { ...inner, environment: { ...inner.environment, variables: withoutHome(inner) } })
+    judgeCommand(fields, { ...inner, environment: { ...inner.environment, variables: withoutHome(inner) } }, { functions: false })
     return both(environment)
   }
   const isHere = base === 'command' || base === 'builtin'
-  const outcome = judgeCommand(fields, inner)
+  const outcome = judgeCommand(fields, inner, { functions: false })
   if (base === 'exec' && fields.length > 0) return both(undefined)
   return isHere ? outcome : both(environment)
 }

@@ -1,6 +1,6 @@
 // git: in which repository it writes, and the options by which it runs other commands.
 
-import type { Changes } from './changes.ts'
+import type { Changes } from './change-row.ts'
 import { commandLine, has, valuesOf } from './command-line.ts'
 import { anything, beginsUnknown } from './field.ts'
 import { nameOf } from './paths.ts'

@@ -30,8 +30,3 @@ export function isBeneath(path: string, folder: string): boolean {
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
-
-export function folderOf(path: string): string {
-  const slash = path.lastIndexOf('/')
-  return slash > 0 ? path.slice(0, slash) : slash === 0 ? '/' : '.'
-}

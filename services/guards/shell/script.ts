@@ -1,21 +1,23 @@
 // Walks a script in the order in which it would run, with what is known at each place, and hands its commands to command.ts.
-// Owns: lists, branches, loops, functions, pipes, redirections, assignments. Does not own: what a single command does.
+// Owns: lists, branches, loops, functions, pipes. Does not own: what a single command does, redirections and assignments (files of these names).
 //
 // S1. Every command of the script is judged, wherever it stands: in a branch that may not run, in a substitution, in a here-document, in an index.
 // S2. What is known at a place holds on every way that leads there; where two ways meet, only what both know stays.
 // S3. What the parser complains about is refused: it goes on after an error, and from there on its tree is a guess.
 
-import type { Assignment, Command, ParsedScript, Redirection, Statement, SyntaxNode, Word } from 'unbash'
+import type { Assignment, Command, ParsedScript, Statement, SyntaxNode, Word } from 'unbash'
 import { forEachChild, parse } from 'unbash'
+import { assign, countedIn, withHomeOf } from './assignments.ts'
 import { judgeCommand } from './command.ts'
 import type { Environment, Outcome } from './environment.ts'
 import { after, assigned, both, defined, joined, same } from './environment.ts'
-import { anything, isFromNet, isPlain } from './field.ts'
+import { anything } from './field.ts'
 import { readsNet } from './net.ts'
 import type { Input, Place } from './place.ts'
-import { checkSecret, checkWrite, deeper, rememberFetched, step } from './place.ts'
+import { checkSecret, deeper, step } from './place.ts'
+import { redirected } from './redirections.ts'
 import { Refusal, shown } from './refusal.ts'
-import { bodyOf, fieldsOf, textOf } from './words.ts'
+import { fieldsOf, textOf } from './words.ts'
 
 /** Judges a script's text. Throws a Refusal. */
 export function walkText(text: string, place: Place): Outcome {
@@ -144,12 +146,15 @@ function walkPipeline(node: SyntaxNode & { type: 'Pipeline' }, place: Place): Ou
     return isNegated ? { ok: failed, failed: ok } : { ok, failed }
   }
   let fromNet = false
+  let last: Environment | undefined
+  const leaps: Environment[] = []
   for (const [i, command] of node.commands.entries()) {
     const input: Input = i === 0 ? place.input : { kind: fromNet || place.input.kind === 'net' ? 'net' : 'pipe' }
-    walkApart(command, { ...place, input, isRead: place.isRead || i < node.commands.length - 1 })
+    last = after(walkNode(command, { ...place, input, leaps, isRead: place.isRead || i < node.commands.length - 1 }))
     fromNet ||= readsNet(command)
   }
-  return both(place.environment)
+  // The last one runs in the shell itself where lastpipe is set, and in other shells.
+  return both(leaps.reduce<Environment | undefined>(joined, joined(place.environment, last)))
 }
 
 function walkIf(node: SyntaxNode & { type: 'If' }, place: Place): Outcome {
@@ -253,76 +258,6 @@ function walkCommand(node: Command, place: Place): Outcome {
   return { ok: restored(ok), failed: restored(failed) }
 }
 
-function withHomeOf(environment: Environment, before: Environment): Environment {
-  const variables = new Map(environment.variables)
-  const home = before.variables.get('HOME')
-  if (home === undefined) variables.delete('HOME')
-  else variables.set('HOME', home)
-  return { ...environment, variables }
-}
-
-function assign(assignments: readonly Assignment[], place: Place): Environment {
-  let environment = place.environment
-  for (const { name, value, append, index } of assignments) {
-    if (value.type === 'ArrayValue') {
-      for (const element of value.elements) for (const field of fieldsOf([element], { ...place, environment })) checkSecret(field, place)
-      environment = assigned(environment, name, undefined)
-      continue
-    }
-    const text = textOf(value, { ...place, environment })
-    checkSecret(text, place)
-    const before = environment.variables.get(name)
-    const whole = append ? (before === undefined ? undefined : before + text) : text
-    environment = assigned(environment, name, index === undefined && !text.includes('~') ? whole : undefined)
-  }
-  return environment
-}
-
-/** Checks where a command's output goes; answers where its input comes from, if that is said. */
-function redirected(redirects: readonly Redirection[], fromNet: boolean, place: Place, forTheRest = false): Input | undefined {
-  let input: Input | undefined
-  for (const redirect of redirects) {
-    if (redirect.type === 'HereDoc' || redirect.type === 'HereString') {
-      input = {
-        kind: 'text',
-        text: redirect.type === 'HereDoc' ? bodyOf(redirect, place) : redirect.target === undefined ? '' : textOf(redirect.target, place),
-      }
-      continue
-    }
-    if (redirect.target === undefined) throw new Refusal('unreadable', 'a redirection names no file', 'Name the file.')
-    const fields = fieldsOf([redirect.target], place)
-    const [target] = fields
-    if (target === undefined || fields.length !== 1)
-      throw new Refusal('unknowable', 'the file of a redirection is only known when the command runs', 'Write its name out, in quotes.')
-    checkSecret(target, place)
-    const isDescriptor = /^(\d+-?|-)$/.test(target)
-    const isInput = redirect.descriptor === undefined || (redirect.descriptor.type === 'FileDescriptor' && redirect.descriptor.value === 0)
-    switch (redirect.operator) {
-      case '<':
-        if (isInput)
-          input =
-            isFromNet(target) || /^\/dev\/(tcp|udp)\//.test(target)
-              ? { kind: 'net' }
-              : isPlain(target)
-                ? { kind: 'file', path: target }
-                : { kind: 'pipe' }
-        break
-      case '<&':
-        if (isInput && target !== '-') input = { kind: 'pipe' }
-        break
-      case '>&':
-        if (!isDescriptor) checkWrite(target, 'a redirection', place)
-        break
-      default:
-        checkWrite(target, 'a redirection', place)
-    }
-    if (fromNet && redirect.operator !== '<' && redirect.operator !== '<&' && !isDescriptor) rememberFetched(target, place)
-  }
-  if (forTheRest && input !== undefined)
-    throw new Refusal('unknowable', 'exec changes where all later commands read from', 'Redirect the input of the command that reads it.')
-  return input
-}
-
 // ── What stands inside of words ──
 
 /** Judges the scripts of the substitutions in a part of a command (S1). */
@@ -349,15 +284,4 @@ function wordsIn(node: SyntaxNode): Word[] {
     if (child.type !== 'Script') words.push(...wordsIn(child))
   })
   return words
-}
-
-/** Arithmetic gives numbers to the variables that it names. */
-function countedIn(node: SyntaxNode, environment: Environment): Environment {
-  if (node.type === 'ArithmeticWord' && environment.variables.has(node.value)) return assigned(environment, node.value, undefined)
-  let next = environment
-  if (!node.type.startsWith('Arithmetic')) return next
-  forEachChild(node, (child) => {
-    next = countedIn(child, next)
-  })
-  return next
 }

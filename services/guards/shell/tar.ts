@@ -1,6 +1,6 @@
 // tar, which reads its options in three ways.
 
-import type { Changes } from './changes.ts'
+import type { Changes } from './change-row.ts'
 import { commandLine, has, valuesOf } from './command-line.ts'
 
 const long = [
