@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url'
 import { startCommand } from '../../services/executor/command.ts'
 import { httpTools } from '../../services/executor/http.ts'
 import { moduleTools } from '../../services/executor/module.ts'
-import type { Turn } from '../../services/executor/turn.ts'
 import { executor } from '../../services/executor/reducer.ts'
 import type { RunningTool } from '../../services/executor/tool.ts'
+import type { Turn } from '../../services/executor/turn.ts'
 import { defaultPolicy } from '../../shared/agents.ts'
 import { systemClock } from '../../shared/clock.ts'
 import type { Call, Claim, Declaration, Outcome, RoundCleared, TurnEnded } from '../../shared/messages.ts'
@@ -55,7 +55,12 @@ function recordsOf(calls: number): Recorded[] {
   const outcomes = claims.map(({ ordinal, ...claim }): Outcome => {
     return { ...claim, type: 'outcome', ordinal, result: { ordinal, status: 'ok', text: 'a short result', reason: '', durationMs: 1 } }
   })
-  return [{ type: 'round-cleared', ...place, round: 1, calls: all, extendedTo: null, ...stamped }, ...claims, ...outcomes, { type: 'turn-ended', ...place }]
+  return [
+    { type: 'round-cleared', ...place, round: 1, calls: all, extendedTo: null, ...stamped },
+    ...claims,
+    ...outcomes,
+    { type: 'turn-ended', ...place },
+  ]
 }
 
 /** Folds as the runtime does: looks up the unit for each record, and asks for what is wanted and due after it. */

@@ -15,7 +15,14 @@ const hear = (round = 1, fields: Partial<HearTask> = {}): HearTask => ({
 function verdict(round = 1, fields: Partial<GuardVerdict> = {}): GuardVerdict {
   return {
     ...{ type: 'guard-verdict', conversation: 'c', turn: 7, round, guard: 'shell', version: '1' },
-    ...{ verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }], intervention: null, clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 0 },
+    ...{
+      verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }],
+      intervention: null,
+      clearedAt: 0,
+      judgedMs: 0,
+      enforces: [],
+      deadlineMs: 0,
+    },
     ...fields,
   }
 }
