@@ -130,7 +130,7 @@ async function open(options: WeirOptions): Promise<Weir> {
   const log = options.log ?? createLog({ level: 'warn' })
   const bus = await openBus(settings, log, stages === 'elsewhere' ? { connectMs: askConnectMs } : {})
   try {
-    const partitions = settings.bus === 'embedded' ? settings.partitions : (options.partitions ?? (await partitionCount(bus, topicPrefix)))
+    const partitions = await partitionsOf(bus, stages, options, settings)
     const running = stages === 'here' ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }) : runElsewhere()
     return weirOf({ agents, bus, running, edge: openEdge({ bus, topicPrefix, partitions }) })
   } catch (error) {
@@ -145,6 +145,15 @@ const askConnectMs = 15_000
 /** They take a while to load, and who only asks needs none. */
 async function runHere(options: StagesOptions): Promise<RunningStages> {
   return (await import('./stages.ts')).startStages(options)
+}
+
+/** Where the stages run here the bus makes sure of the number. Elsewhere nobody would: a message would go to a partition that is not its conversation's. */
+async function partitionsOf(bus: Bus, stages: 'here' | 'elsewhere', { partitions }: WeirOptions, settings: Settings): Promise<number> {
+  if (settings.bus === 'embedded') return settings.partitions
+  if (stages === 'here' && partitions !== undefined) return partitions
+  const found = await partitionCount(bus, settings.topicPrefix)
+  if (partitions === undefined || partitions === found) return found
+  throw new WeirError('bus.topic-differs', `the topics have ${found} partitions, and the option partitions is ${partitions}: leave it out`)
 }
 
 function runElsewhere(): Pick<RunningStages, 'failed' | 'close'> {

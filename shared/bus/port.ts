@@ -50,7 +50,15 @@ export type PartitionReader = {
   read(records: StoredRecord[]): Promise<Step>
   /** All outputs of the steps so far are acknowledged, each destination partition in order; called after each step. Must not throw. */
   acknowledged(): void
-  /** The partition is no longer this reader's. `lost`: another owner may act already. Resolves when nothing of it runs any more. */
+  /**
+   * Nothing before this position is left to read: the offsets since the last record are no records, as the marks that end Kafka's transactions. Called
+   * between steps, by a bus whose logs have such. Must not throw.
+   */
+  passed?(position: Offset): void
+  /**
+   * The partition is no longer this reader's. `lost`: another owner may act already. Resolves when nothing of it runs any more. `shutdown` may follow
+   * `lost`: the process ends, and what still runs has no longer than that.
+   */
   close(how: 'shutdown' | 'lost'): Promise<void>
 }
 

@@ -72,6 +72,7 @@ export function joinGroup(options: MembershipOptions): Membership {
         connecting = undefined
       })
     link = await connecting
+    if (left.signal.aborted) link.close() // it must not join a group that it has left, nor keep the process
     return link
   }
 
@@ -160,8 +161,11 @@ export function joinGroup(options: MembershipOptions): Membership {
   /** On a connection of its own if a join is waiting on the other: the group must not wait for who will not come. */
   async function sayGoodbye(known: Link): Promise<void> {
     const own = isSettled ? known : await cluster.connect({ id: -1, ...known.node })
-    await own.ask((broker) => broker.leaveGroup({ groupId: group, memberId: member }))
-    own.close()
+    try {
+      await own.ask((broker) => broker.leaveGroup({ groupId: group, memberId: member }))
+    } finally {
+      own.close()
+    }
   }
 
   function forget(): void {

@@ -93,9 +93,12 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
       assertOpen()
       let opening = views.get(nameOf(name))
       if (opening === undefined) {
-        opening = open(name)
-        views.set(nameOf(name), opening)
-        opening.catch(() => views.delete(nameOf(name)))
+        const mine = open(name)
+        opening = mine
+        views.set(nameOf(name), mine)
+        mine.catch(() => {
+          if (views.get(nameOf(name)) === mine) views.delete(nameOf(name)) // else another is there already
+        })
       }
       try {
         const view = await opening

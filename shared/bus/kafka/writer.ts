@@ -134,6 +134,7 @@ export function createWriter(options: WriterOptions): Writer {
         })),
       )
       sender.link = sender.link?.isOpen ? sender.link : await cluster.connect(sender.node)
+      if (isClosed) sender.link.close()
       const answers = await sender.link.ask((broker) => sendRaw(broker, request))
       const byName = new Map(answers.map((answer) => [nameOf(answer.topic, answer.partition), answer]))
       for (const { queue, batch } of batches) take(queue, batch, byName.get(nameOf(queue.topic, queue.partition)), time)
@@ -162,7 +163,10 @@ export function createWriter(options: WriterOptions): Writer {
     const again: SendQueue[] = []
     for (const queue of failed) {
       const batch = queue.next(batchBytesMax)
-      if (batch === undefined) continue
+      if (batch === undefined) {
+        queues.delete(nameOf(queue.topic, queue.partition)) // nobody wants the rest of it; a queue that stays is one that somebody sends
+        continue
+      }
       batch.failures += 1
       batch.firstTriedAt ??= clock.monotonic()
       const doing = `write to ${queue.topic}/${queue.partition}`
@@ -274,6 +278,11 @@ export function createWriter(options: WriterOptions): Writer {
     return (await checked).appended
   }
 
+  async function allWritten(): Promise<void> {
+    await admitting
+    if (waitingBytes > 0) await new Promise<void>((resolve) => whenDrained.push(resolve))
+  }
+
   function tellDrained(): void {
     const told = whenDrained
     whenDrained = []
@@ -298,12 +307,10 @@ export function createWriter(options: WriterOptions): Writer {
     writtenTo: (topic, partition) => written.get(nameOf(topic, partition)),
 
     async drained(waitMs) {
-      await admitting
-      if (waitingBytes === 0) return
-      await new Promise<void>((resolve) => {
-        whenDrained.push(resolve)
-        clock.after(waitMs, resolve)
-      })
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const cancel = clock.after(waitMs, resolve)
+      await Promise.race([allWritten(), late])
+      cancel()
     },
 
     close() {

@@ -76,7 +76,7 @@ function world(
     },
     history: async () => [userSays('hello')],
     policy: async () => undefined,
-    historyTable: { keys: async () => [], forget: async () => {} },
+    historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
     ...options.context,
   }
   const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))
