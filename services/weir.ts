@@ -108,8 +108,9 @@ export type Weir = {
   /** Asks for the end of a message's turn, also one that another process had begun. See Turn.cancel. */
   cancel(message: { conversation: string; messageId: string }): Promise<void>
   /**
-   * Stops: nothing new starts, what was claimed and has not started is given back, and running tools may end within 10 seconds. Turns that are still
-   * open fail here with `bus.closed`. They go on when the data folder is opened again, or at once where the stages run elsewhere; the same message id
+   * Stops: nothing new starts, what was claimed and has not started is given back, and running tools may end within 10 seconds. Where the
+   * stages run here on a Kafka that does not answer, it gives up what it cannot write there, and takes up to half a minute. Turns that are still open fail
+   * here with `bus.closed`. They go on when the data folder is opened again, or at once where the stages run elsewhere; the same message id
    * hears their end.
    */
   close(): Promise<void>

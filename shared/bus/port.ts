@@ -109,8 +109,11 @@ export type Bus = {
   }): Promise<StoredRecord[]>
   /** Batches of one partition from `from` on, as they come, until `signal` aborts. Woken, not polled. */
   follow(range: { topic: string; partition: number; from: Offset; signal: AbortSignal }): AsyncIterable<StoredRecord[]>
-  /** The newest values of a table's keys that begin with `prefix`, in key order; keys whose newest record is a tombstone are left out. */
-  list(table: { topic: string; partition: number; prefix: string }): Promise<StoredRecord[]>
+  /**
+   * The newest values of a table's keys that begin with `prefix`, in key order; keys whose newest record is a tombstone are left out. What other processes
+   * wrote may be in the answer a moment later; with `upToNow` all is in it that stood in the table when it was asked, which may cost a question to a broker.
+   */
+  list(table: { topic: string; partition: number; prefix: string; upToNow?: boolean | undefined }): Promise<StoredRecord[]>
   /**
    * The keys of a table's partition that come after `after` (exclusive; absent: from the first one) in key order, at most `limit`, each with offset and
    * append time of its newest record. Keys whose newest record is a tombstone are left out and do not count; so fewer than `limit` means that there

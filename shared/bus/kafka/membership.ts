@@ -130,19 +130,23 @@ export function joinGroup(options: MembershipOptions): Membership {
   async function live(): Promise<void> {
     const complaint = createComplaint(clock)
     let failingSince = 0
+    let rejoins = 0
     for (let failures = 0; !left.signal.aborted; ) {
       try {
         await (isSettled ? beat() : join())
         failures = 0
+        rejoins = 0
         if (complaint.isOver()) log.info({ group }, 'the group coordinator can be asked again')
       } catch (error) {
         if (left.signal.aborted) return
         const type = protocolTypeOf(error) ?? ''
         if (changed.has(type)) {
           isSettled = false
+          await pauseBeforeRejoin()
         } else if (type === 'UNKNOWN_MEMBER_ID') {
           log.warn({ group }, 'the group took this process for dead; its partitions are lost, and it joins again')
           forget()
+          await pauseBeforeRejoin()
         } else if (type === 'INCONSISTENT_GROUP_PROTOCOL') {
           return options.failed(foreignGroup(group))
         } else {
@@ -155,6 +159,12 @@ export function joinGroup(options: MembershipOptions): Membership {
           await pause(clock, backoffMs(failures), left.signal)
         }
       }
+    }
+
+    /** A group that comes together refuses once or twice; one that goes on refusing must not be asked as fast as it answers. */
+    async function pauseBeforeRejoin(): Promise<void> {
+      rejoins += 1
+      if (rejoins > rejoinsAtOnce) await pause(clock, backoffMs(rejoins - rejoinsAtOnce), left.signal)
     }
   }
 
@@ -214,6 +224,9 @@ export function joinGroup(options: MembershipOptions): Membership {
 
 /** What a leaving member waits for the answer; without it the group waits for the session's end. */
 const leaveMs = 2_000
+
+/** Refusals in a row after which it joins again without a wait. */
+const rejoinsAtOnce = 2
 
 const changed = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'MEMBER_ID_REQUIRED'])
 const notHere = new Set(['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE'])

@@ -116,9 +116,13 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
         ends.map(async (each) => {
           const { partition } = each
           if (!isWanted(partition)) return
-          const reader = await options.assign({ topic, ends: each, committed: committed.get(partition) })
-          if (isWanted(partition)) begin(partition, reader)
-          else track(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition)
+          try {
+            const reader = await options.assign({ topic, ends: each, committed: committed.get(partition) })
+            if (isWanted(partition)) begin(partition, reader)
+            else track(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition)
+          } catch (error) {
+            if (isWanted(partition)) fail(error) // else it is another's, and so is what is wrong with it
+          }
         }),
       )
     } catch (error) {

@@ -47,6 +47,40 @@ describe('the writer', () => {
     writer.close()
   })
 
+  it('that hurries ends what waits in time, what comes then soon after, and without a repeat, although no answer comes', async () => {
+    const { writer, clock } = start([one])
+    const ended: string[] = []
+    const append = (name: string) =>
+      void writer.append([record(0)]).catch(({ code, retryable }) => ended.push(`${name}: ${code} ${retryable ? 'again' : 'no more'}`))
+    append('waits')
+    await turns()
+    writer.hurry(10_000)
+    clock.advance(9_999)
+    append('comes late')
+    await turns()
+    expect(ended).toEqual([])
+    clock.advance(1)
+    await turns()
+    expect(ended).toEqual(['waits: bus.unreachable no more'])
+    clock.advance(2_999)
+    await turns()
+    expect(ended).toEqual(['waits: bus.unreachable no more', 'comes late: bus.unreachable no more'])
+    await writer.drained(10_000) // nobody waits any more
+    writer.close()
+  })
+
+  it('that hurries no more lets wait what waits', async () => {
+    const { writer, clock, asked } = start([one])
+    const appended = writer.append([record(0)])
+    await turns()
+    const hurryNoMore = writer.hurry(10_000)
+    hurryNoMore()
+    clock.advance(20_000)
+    await asked[0]?.answer(produced(0, 7))
+    expect(await appended).toMatchObject([{ offset: 7 }])
+    writer.close()
+  })
+
   it('lets go of a connection that is there only after it was closed', async () => {
     const connecting = Promise.withResolvers<void>()
     const { writer, links, asked } = start([one], {
