@@ -22,6 +22,8 @@ export type PartitionOptions<State, In extends Message, Task> = {
   bus: Bus
   stage: Stage<State, In, Task>
   topicPrefix: string
+  /** As in FoldOptions. */
+  partitions?: number | undefined
   assignment: Assignment
   performer: Performer<Task> | undefined
   /** Called for each record that a reducer wrote, once it is acknowledged. For logs; nothing may depend on it. */
@@ -39,7 +41,7 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
   const { topic } = assignment
   const { partition, end } = assignment.ends
   const { done, from, marks } = positionAt(assignment)
-  const fold = createFold({ stage, partition, topicPrefix: options.topicPrefix, marks, readBack })
+  const fold = createFold({ stage, partition, partitions: options.partitions, topicPrefix: options.topicPrefix, marks, readBack })
   const ticker = createTicker()
   const touched = new Set<string>()
   let position = from

@@ -27,6 +27,8 @@ export type RunOptions = {
   bus: Bus
   /** Prefix of topics and groups, e.g. `weir.`. */
   topicPrefix: string
+  /** Of every topic: a record in another partition than its conversation's goes to dead-letters. Undefined: not looked at. */
+  partitions?: number
   log: Logger
   /** Who measures; default: nobody. */
   instruments?: Instruments | undefined
@@ -58,6 +60,7 @@ export async function runStage<State, In extends Message, Task>(
         bus,
         stage,
         topicPrefix,
+        partitions: options.partitions,
         assignment,
         performer,
         observed: observed && ((output: Output) => observed(output.message, log)),
