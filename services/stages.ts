@@ -80,7 +80,7 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
   const subscriptions = new Map<StageName, Subscription>()
   // All at once: on Kafka each waits for its group to come together.
   const starts = (names ?? stageNames).map(async (name) => {
-    subscriptions.set(name, await starters[name]({ bus, topicPrefix, log, instruments }))
+    subscriptions.set(name, await starters[name]({ bus, topicPrefix, partitions, log, instruments }))
   })
   const close = async () => {
     await Promise.all([...subscriptions.values()].map((subscription) => subscription.close()))

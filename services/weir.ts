@@ -116,8 +116,9 @@ export type Weir = {
   /** Asks for the end of a message's turn, also one that another process had begun. See Turn.cancel. */
   cancel(message: { conversation: string; messageId: string }): Promise<void>
   /**
-   * Stops: nothing new starts, what was claimed and has not started is given back, and running tools may end within 10 seconds. Turns that are still
-   * open fail here with `bus.closed`. They go on when the data folder is opened again, or at once where the stages run elsewhere; the same message id
+   * Stops: nothing new starts, what was claimed and has not started is given back, and running tools may end within 10 seconds. Where the
+   * stages run here on a Kafka that does not answer, it gives up what it cannot write there, and takes up to half a minute. Turns that are still open fail
+   * here with `bus.closed`. They go on when the data folder is opened again, or at once where the stages run elsewhere; the same message id
    * hears their end.
    */
   close(): Promise<void>
@@ -138,7 +139,7 @@ async function open(options: WeirOptions): Promise<Weir> {
   const log = options.log ?? createLog({ level: 'warn' })
   const bus = await openBus(settings, log, stages === 'elsewhere' ? { connectMs: askConnectMs } : {})
   try {
-    const partitions = settings.bus === 'embedded' ? settings.partitions : (options.partitions ?? (await partitionCount(bus, topicPrefix)))
+    const partitions = await partitionsOf(bus, stages, options, settings)
     const running =
       stages === 'here' ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }, options.guards) : runElsewhere()
     return weirOf({ agents, bus, running, edge: openEdge({ bus, topicPrefix, partitions }) })
@@ -173,6 +174,15 @@ async function runHere(options: StagesOptions, own: WeirOptions['guards']): Prom
       await stages.close()
     },
   }
+}
+
+/** Where the stages run here the bus makes sure of the number. Elsewhere nobody would: a message would go to a partition that is not its conversation's. */
+async function partitionsOf(bus: Bus, stages: 'here' | 'elsewhere', { partitions }: WeirOptions, settings: Settings): Promise<number> {
+  if (settings.bus === 'embedded') return settings.partitions
+  if (stages === 'here' && partitions !== undefined) return partitions
+  const found = await partitionCount(bus, settings.topicPrefix)
+  if (partitions === undefined || partitions === found) return found
+  throw new WeirError('bus.topic-differs', `the topics have ${found} partitions, and the option partitions is ${partitions}: leave it out`)
 }
 
 function runElsewhere(): Pick<RunningStages, 'failed' | 'close'> {

@@ -36,6 +36,8 @@ export type PerformerContext = {
 
 /** The table `history` in this partition, for who takes out of it what is old. */
 export type HistoryTable = {
+  /** The newest append time that this owner has read in its inbox or was told for a write: no later than the log's own. Undefined before the first. */
+  logTime(): Milliseconds | undefined
   /** As Bus.keys. */
   keys(after: string | undefined, limit: number): Promise<TableKey[]>
   /** Writes a tombstone for each key; resolves when all are acknowledged. A key that has none already gets one too. */

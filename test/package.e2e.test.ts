@@ -16,7 +16,7 @@ jest.setTimeout(90_000) // each test starts several processes, and nothing is co
 
 let project: Project
 beforeAll(() => {
-  project = installPackage(['@jest/globals', '@types/node'])
+  project = installPackage(['@jest/globals'])
 })
 afterAll(() => project.close())
 

@@ -1,7 +1,7 @@
 // The decision: what follows from a round of an open turn. First that fits, from top to bottom.
 
 import type { Milliseconds } from '../../shared/clock.ts'
-import type { RoundOutcome } from '../../shared/messages.ts'
+import type { Response, RoundOutcome } from '../../shared/messages.ts'
 import { reachedCap } from './caps.ts'
 import type { Ending } from './ending.ts'
 import { capNudge, reasons } from './texts.ts'
@@ -25,7 +25,7 @@ export function decide(turn: Turn, { response, failure, intervention }: RoundOut
   }
   // A silent last request is the end either way; where a cap had asked for it, the turn ends as capped, with the cap named (I3).
   if (intervention?.rung === 'end' && !textOnly?.cap) return failed(intervention.class ?? 'no_progress', intervention.reason)
-  if (hasText && (response.calls.length === 0 || textOnly !== null)) return answered(response.text, textOnly?.cap ?? null)
+  if (hasText && (response.calls.length === 0 || textOnly !== null)) return answered(response, textOnly?.cap ?? null)
   if (response.stop === 'refusal' && response.calls.length === 0) return failed('refused', reasons.refused)
   if (textOnly !== null) {
     return textOnly.cap === null ? failed('no_progress', textOnly.reason) : capped(textOnly.cap, reasons.capped(textOnly.reason))
@@ -54,8 +54,10 @@ function ask(ask: Omit<Asked, 'round'>): Decision {
   return { kind: 'ask', ask }
 }
 
-function answered(reply: string, cap: Ending['cap']): Decision {
-  const reason = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
+/** A reply that was cut is one, and says so: whoever reads only the reply would take it for whole. */
+function answered({ text: reply, stop }: Response, cap: Ending['cap']): Decision {
+  const how = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
+  const reason = stop === 'length' || stop === 'refusal' ? `${how}; ${reasons.cutBy[stop]}` : how
   return { kind: 'end', ending: { outcome: 'answered', reply, reason, class: null, cap } }
 }
 

@@ -24,6 +24,10 @@ export const notes = {
 export const reasons = {
   answered: 'the model answered',
   answeredAtCap: (cap: string) => `the model answered in its last response; the limit on ${cap} was reached`,
+  cutBy: {
+    length: "its reply was cut at the agent's or the model's limit on output tokens",
+    refusal: 'its reply was ended by a filter of the model or the provider',
+  },
   refused: 'the model refuses to answer and gives no text',
   cancelled: 'the client cancelled it',
   capped: (reached: string) => `${reached}, and the last text-only response brought no text`,

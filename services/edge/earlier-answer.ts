@@ -23,9 +23,12 @@ export async function findEarlierAnswer(place: Place, message: SentMessage): Pro
   return undefined
 }
 
-/** Newest first. */
+/**
+ * Newest first. Asked after the hearing began, it must not miss a turn that was over before: its end would be heard no more, and nobody else would tell. A
+ * turn's first entry was written before its end, so it is in a list up to now.
+ */
 async function newestTurns({ bus, topicPrefix, partition }: Place, conversation: string): Promise<number[]> {
-  const entries = await bus.list({ topic: `${topicPrefix}history`, partition, prefix: historyPrefix(conversation) })
+  const entries = await bus.list({ topic: `${topicPrefix}history`, partition, prefix: historyPrefix(conversation), upToNow: true })
   const turns = new Set(entries.map(({ key }) => (JSON.parse(key) as [string, number, number])[1]))
   return [...turns].sort((a, b) => b - a).slice(0, limits.recentMessageIdsMax)
 }

@@ -22,6 +22,7 @@ const wordings = [
   /\binput is too long\b/i, // Bedrock
   /\bmaximum context length\b/i, // OpenAI, vLLM, Mistral, DeepSeek, OpenRouter
   /\bcontext length is only\b/i, // vLLM since 0.16
+  /\bprompt \(length \d+\) is longer than the maximum model length\b/i, // vLLM, for models with an encoder and without
   /\bexceeds?\b.{0,40}\bcontext (?:limit|window|length|size)\b/i, // Anthropic, OpenAI, Ollama, llama.cpp
   /\bcontext (?:window|length|size)\b.{0,20}\bexceed/i, // LM Studio, MiniMax
   /\b(?:greater|longer|larger) than the (?:model'?s )?(?:maximum )?context (?:length|size|window)\b/i, // LM Studio, SGLang
@@ -41,7 +42,7 @@ export function saysContextFull({ status, words, said }: ProviderWords): boolean
 
 /** The same request will be refused again, and a longer one too. `detail`: how we know, in a clause. The advice comes first: reasons are cut. */
 export function contextFull(detail: string): Failed {
-  const advice = 'begin a new conversation, send less, let tools return less, or use a model with a larger context'
+  const advice = 'begin a new conversation, where tools return less, or use a model with a larger context'
   return {
     kind: 'failed',
     code: 'provider.refused',

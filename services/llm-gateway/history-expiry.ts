@@ -7,7 +7,9 @@
 //     `idleMs` is longer than that, or Weir does not start (shared/retention.ts). So an old conversation has no request left to build.
 // X3. A step looks at a bounded number of keys and reads no values, so the table may be of any size. What one step did not do, a later one does;
 //     nothing is remembered over a restart. The first pass begins at a random place: a process that lives for seconds does its share too.
-// X4. Two owners may sweep the same partition: a tombstone over a tombstone changes nothing.
+// X4. Old is what the log's own time says (R2), never this machine's clock: one that is a week ahead would forget every conversation at once. Where
+//     no record came since the assignment nothing is old.
+// X5. Two owners may sweep the same partition: a tombstone over a tombstone changes nothing.
 
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
@@ -17,18 +19,18 @@ import { historyConversation, historyPrefix } from '../../shared/topology.ts'
 /** The conversation whose keys are being passed; they stand together. */
 type Passing = { conversation: string; newest: Milliseconds }
 
-/** Begins to look, slowly. `stop`: resolves when it no longer touches the table. */
+/** Begins to look, slowly. `stop`: resolves when it no longer writes; a look that waits for a broker that is away holds up nobody's end. */
 export function startHistoryExpiry(context: PerformerContext, idleMs: Milliseconds): { stop(): Promise<void> } {
   const { clock, log, historyTable } = context
   let after: string | undefined = historyPrefix(context.owner)
   let isFirstPass = true
   let passing: Passing | undefined
   let isStopped = false
-  let running: Promise<void> = Promise.resolve()
+  let writing: Promise<void> = Promise.resolve()
   let cancelNext = clock.after(limits.historySweepStepMs, look)
 
   function look(): void {
-    running = step().then(
+    step().then(
       (isPassOver) => plan(isPassOver ? limits.historySweepEveryMs : limits.historySweepStepMs),
       (error: unknown) => {
         if (!isStopped) log.warn({ err: error }, 'looking for old conversations in the history failed; it is tried again in an hour')
@@ -78,19 +80,21 @@ export function startHistoryExpiry(context: PerformerContext, idleMs: Millisecon
       if (old.length >= limits.historyForgottenMax) break
       from = last.key
     }
-    await historyTable.forget(old)
+    writing = historyTable.forget(old)
+    await writing
     log.info({ conversation, entries: old.length }, 'the history of a conversation in which nothing happened was taken away')
   }
 
   function isOld(time: Milliseconds): boolean {
-    return time < clock.now() - idleMs
+    const now = historyTable.logTime()
+    return now !== undefined && time < now - idleMs
   }
 
   return {
     async stop() {
       isStopped = true
       cancelNext()
-      await running
+      await writing.catch(() => {}) // the step says so
     },
   }
 }

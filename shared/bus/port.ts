@@ -50,7 +50,15 @@ export type PartitionReader = {
   read(records: StoredRecord[]): Promise<Step>
   /** All outputs of the steps so far are acknowledged, each destination partition in order; called after each step. Must not throw. */
   acknowledged(): void
-  /** The partition is no longer this reader's. `lost`: another owner may act already. Resolves when nothing of it runs any more. */
+  /**
+   * Nothing before this position is left to read: the offsets since the last record are no records, as the marks that end Kafka's transactions. Called
+   * between steps, by a bus whose logs have such. Must not throw.
+   */
+  passed?(position: Offset): void
+  /**
+   * The partition is no longer this reader's. `lost`: another owner may act already. Resolves when nothing of it runs any more. `shutdown` may follow
+   * `lost`: the process ends, and what still runs has no longer than that.
+   */
   close(how: 'shutdown' | 'lost'): Promise<void>
 }
 
@@ -101,8 +109,11 @@ export type Bus = {
   }): Promise<StoredRecord[]>
   /** Batches of one partition from `from` on, as they come, until `signal` aborts. Woken, not polled. */
   follow(range: { topic: string; partition: number; from: Offset; signal: AbortSignal }): AsyncIterable<StoredRecord[]>
-  /** The newest values of a table's keys that begin with `prefix`, in key order; keys whose newest record is a tombstone are left out. */
-  list(table: { topic: string; partition: number; prefix: string }): Promise<StoredRecord[]>
+  /**
+   * The newest values of a table's keys that begin with `prefix`, in key order; keys whose newest record is a tombstone are left out. What other processes
+   * wrote may be in the answer a moment later; with `upToNow` all is in it that stood in the table when it was asked, which may cost a question to a broker.
+   */
+  list(table: { topic: string; partition: number; prefix: string; upToNow?: boolean | undefined }): Promise<StoredRecord[]>
   /**
    * The keys of a table's partition that come after `after` (exclusive; absent: from the first one) in key order, at most `limit`, each with offset and
    * append time of its newest record. Keys whose newest record is a tombstone are left out and do not count; so fewer than `limit` means that there

@@ -7,6 +7,7 @@
 //     record before, `failed` answers, and the conversation is told (R8).
 // F5. Units stand in the order of their first records, so the first one says where to fold from.
 
+import { partitionOf } from '../bus/partition.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../bus/port.ts'
 import type { Milliseconds } from '../clock.ts'
 import { decode, encode } from '../codec.ts'
@@ -51,6 +52,8 @@ export type Fold<State> = {
 export type FoldOptions<State, In extends Message, Task> = {
   stage: Stage<State, In, Task>
   partition: number
+  /** Of every topic, to know a record that stands in another partition than its conversation's; undefined: not looked at. */
+  partitions?: number | undefined
   topicPrefix: string
   /** Marks at the first record that will be taken; copied. */
   marks: Marks
@@ -94,6 +97,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     let message: In
     try {
       message = admit(record, id, inbox) as In
+      assertAtHome(record, message)
     } catch (error) {
       return options.only === undefined ? written(record, undefined, [deadLetter(record, stage.name, error)]) : nothing
     }
@@ -119,6 +123,22 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     } catch (error) {
       return fail({ record, key, received, unit, marksBefore }, error)
     }
+  }
+
+  /**
+   * A unit opens in its conversation's own partition only: what somebody copied into another one would run a second time there, by another owner, and
+   * be seen by nobody who looks for the conversation. Looked at where a unit would open, because the hash costs as much as a small record.
+   */
+  function assertAtHome(record: StoredRecord, message: In): void {
+    if (options.partitions === undefined || message.type === 'tick') return
+    const unit = stage.unit(message)
+    if (unit === '' || units.has(unit)) return
+    const home = partitionOf(record.key, options.partitions)
+    if (home !== record.partition)
+      throw new WeirError(
+        'codec.bad-message',
+        `${message.type} stands in partition ${record.partition}, and its key ${JSON.stringify(record.key.slice(0, 256))} belongs to ${home} of ${options.partitions}`,
+      )
   }
 
   function isDue(unit: Unit<State> | undefined, time: Milliseconds): boolean {

@@ -2,7 +2,8 @@
 // P1. Up to the committed offset records are folded silently: what they led to was acknowledged before that commit (R1).
 // P2. Performers act, and ticks are written, only after the state has caught up with the end that the log had at the assignment, and only on
 //     what is acknowledged (R4).
-// P3. One unanswered tick per unit, repeated a second apart until the unit has moved.
+// P3. One unanswered tick per unit, repeated a second apart until the unit has moved; none while the bus has not taken the last ones, or a broker that
+//     is away for minutes would come back to thousands of them.
 
 import type { Logger } from 'pino'
 import type { Assignment, Bus, PartitionReader, RecordToAppend, StoredRecord } from '../bus/port.ts'
@@ -21,6 +22,8 @@ export type PartitionOptions<State, In extends Message, Task> = {
   bus: Bus
   stage: Stage<State, In, Task>
   topicPrefix: string
+  /** As in FoldOptions. */
+  partitions?: number | undefined
   assignment: Assignment
   performer: Performer<Task> | undefined
   /** Called for each record that a reducer wrote, once it is acknowledged. For logs; nothing may depend on it. */
@@ -38,7 +41,7 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
   const { topic } = assignment
   const { partition, end } = assignment.ends
   const { done, from, marks } = positionAt(assignment)
-  const fold = createFold({ stage, partition, topicPrefix: options.topicPrefix, marks, readBack })
+  const fold = createFold({ stage, partition, partitions: options.partitions, topicPrefix: options.topicPrefix, marks, readBack })
   const ticker = createTicker()
   const touched = new Set<string>()
   let position = from
@@ -77,6 +80,11 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
       if (acting) reconcile(touched)
       else if (position >= end) act()
       touched.clear()
+    },
+
+    passed(behind) {
+      position = Math.max(position, behind)
+      if (!acting && position >= end) act()
     },
 
     async close(how) {
@@ -132,6 +140,8 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
     const ticked = new Map<string, Milliseconds>()
     let next = Number.POSITIVE_INFINITY
     let cancel: (() => void) | undefined
+    let isWriting = false
+    let isLookDue = false
 
     return {
       moved(key: string, unit: Unit<State> | undefined): void {
@@ -153,7 +163,8 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
 
     function look(): void {
       next = Number.POSITIVE_INFINITY
-      if (isClosed) return
+      isLookDue = isWriting // keeps P3
+      if (isClosed || isWriting) return
       const now = bus.clock.now()
       const overdue: Tick[] = []
       for (const [key, unit] of fold.units) {
@@ -168,17 +179,20 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
         overdue.push({ type: 'tick', conversation: unit.conversation, unit: key })
         wakeAt(now + limits.tickRepeatMs)
       }
-      if (overdue.length > 0) write(overdue)
+      if (overdue.length > 0) void write(overdue)
     }
 
-    function write(ticks: Tick[]): void {
+    async function write(ticks: Tick[]): Promise<void> {
       const written = ticks.map((message) => toRecord({ topic, partition, message }))
-      bus.append(written).then(
-        () => instruments?.observed(stage.name, { messages: ticks, written }),
-        (error: unknown) => {
-          log.warn({ err: error, stage: stage.name, partition, ticks: ticks.length }, 'ticks were not written and will be tried again')
-        },
-      )
+      isWriting = true
+      try {
+        await bus.append(written)
+        instruments?.observed(stage.name, { messages: ticks, written })
+      } catch (error) {
+        log.warn({ err: error, stage: stage.name, partition, ticks: ticks.length }, 'ticks were not written and will be tried again')
+      }
+      isWriting = false
+      if (isLookDue) look()
     }
   }
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Bus, Subscription } from '../bus/port.ts'
 import { firstOffsetSince } from '../bus/range.ts'
+import type { Milliseconds } from '../clock.ts'
 import { decode } from '../codec.ts'
 import { WeirError } from '../errors.ts'
 import type { HistoryEntry, Message } from '../messages.ts'
@@ -27,6 +28,8 @@ export type RunOptions = {
   bus: Bus
   /** Prefix of topics and groups, e.g. `weir.`. */
   topicPrefix: string
+  /** Of every topic: a record in another partition than its conversation's goes to dead-letters. Undefined: not looked at. */
+  partitions?: number
   log: Logger
   /** Who measures; default: nobody. */
   instruments?: Instruments | undefined
@@ -52,17 +55,26 @@ export async function runStage<State, In extends Message, Task>(
     topic,
     async assign(assignment) {
       const partition = assignment.ends.partition
-      const performer = startPerformer?.(performerContext({ ...options, log, stage: stage.name, partition, giveUp }))
-      return readPartition({
+      const logTime = newestOf()
+      const performer = startPerformer?.(performerContext({ ...options, log, stage: stage.name, partition, giveUp, logTime }))
+      const reader = readPartition({
         bus,
         stage,
         topicPrefix,
+        partitions: options.partitions,
         assignment,
         performer,
         observed: observed && ((output: Output) => observed(output.message, log)),
         instruments,
         log,
       })
+      return {
+        ...reader,
+        read(records) {
+          logTime.saw(records)
+          return reader.read(records)
+        },
+      }
     },
   })
   const failed = Promise.race([subscription.failed, notWritten])
@@ -77,7 +89,24 @@ export async function runStage<State, In extends Message, Task>(
 }
 
 /** `giveUp`: called with the error when an observation could not be written. */
-type ContextOptions = RunOptions & { stage: keyof typeof stages; partition: number; giveUp: (error: unknown) => void }
+type ContextOptions = RunOptions & {
+  stage: keyof typeof stages
+  partition: number
+  giveUp: (error: unknown) => void
+  logTime: ReturnType<typeof newestOf>
+}
+
+/** The newest append time seen: the log's clock, where this machine's own could be wrong by a week. */
+function newestOf() {
+  let newest: Milliseconds | undefined
+  return {
+    saw(records: { time: Milliseconds }[]): void {
+      const time = records.at(-1)?.time
+      if (time !== undefined) newest = Math.max(newest ?? time, time)
+    },
+    value: () => newest,
+  }
+}
 
 function performerContext({
   bus,
@@ -88,6 +117,7 @@ function performerContext({
   instruments,
   randomId = systemRandomId,
   giveUp,
+  logTime,
 }: ContextOptions): PerformerContext {
   return {
     owner: randomId(),
@@ -103,6 +133,7 @@ function performerContext({
       try {
         const appended = await writeObservation(bus, written, log)
         instruments?.observed(stage, { messages, written })
+        logTime.saw(appended)
         return appended
       } catch (error) {
         giveUp(error)
@@ -139,6 +170,7 @@ function performerContext({
       yield* bus.follow({ topic, partition, from, signal })
     },
     historyTable: {
+      logTime: logTime.value,
       keys: (after, limit) => bus.keys({ topic: `${topicPrefix}history`, partition, after, limit }),
       async forget(keys) {
         await bus.append(keys.map((key) => ({ topic: `${topicPrefix}history`, partition, key, value: null })))

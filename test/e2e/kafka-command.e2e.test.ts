@@ -250,6 +250,11 @@ describe('a program over Kafka', () => {
     await weir.close()
   })
 
+  it('is told when it believes in another number of partitions than the topics have', async () => {
+    const wrong = openWeir({ partitions: partitions + 1 })
+    await expect(wrong).rejects.toMatchObject({ code: 'bus.topic-differs', message: expect.stringContaining('have 2 partitions') })
+  })
+
   it('runs the stages itself, if it is told to', async () => {
     const weir = await openWeir({ stages: 'here', topicPrefix: await newTopics() })
     expect(await weir.ask({ agent: 'agent', text: 'act' }).finished).toMatchObject({ outcome: 'answered', totals: { calls: 1 } })

@@ -1,4 +1,5 @@
-// What the list says of one conversation. Its turns and tokens come from the history; how the last turn ended from the newest activity; its agent from the record that opened it, whose offset is the turn's number.
+// What the list says of one conversation. Its turns and tokens come from the history; how the last turn ended from the newest activity; its agent from
+// the record that opened it, whose offset is the turn's number.
 
 import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'

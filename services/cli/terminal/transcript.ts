@@ -5,6 +5,7 @@
 
 import type { Milliseconds } from '../../../shared/clock.ts'
 import { unreachable } from '../../../shared/stage.ts'
+import { reasons } from '../../conversation/texts.ts'
 import type { TurnEvent } from '../../edge/turn-events.ts'
 import {
   callFinishedText,
@@ -126,8 +127,9 @@ function happen(transcript: Transcript, event: Happening, layout: Layout, now: M
       return { transcript: { ...doing(transcript, 'nothing', now), running }, lines: say(callFinishedText(event), toneOf(event.status)) }
     }
     case 'turn-finished': {
-      const { outcome, cap, reason } = event
-      const ending = outcome === 'answered' ? say(cap === null ? undefined : printable(reason), 'warning') : say(endingText(event), 'bad')
+      const { outcome, reason } = event
+      const ending =
+        outcome === 'answered' ? say(reason === reasons.answered ? undefined : printable(reason), 'warning') : say(endingText(event), 'bad')
       return {
         transcript: { ...doing(transcript, 'nothing', now), running: new Map() },
         lines: [...ending, ...say(totalsText(event), 'faint')],

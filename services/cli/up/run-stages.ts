@@ -14,6 +14,7 @@ import type { Instruments } from '../../../shared/runtime/instruments.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import type { StageName } from '../../../shared/topology.ts'
 import { topicSpecs } from '../../../shared/topology.ts'
+import { killRunningGroups } from '../../executor/tool-process.ts'
 import { openBus } from '../../open-bus.ts'
 import { startStages } from '../../stages.ts'
 import { topicsThere } from './topics-there.ts'
@@ -106,6 +107,9 @@ async function closedInOrder(open: Open, log: Logger): Promise<boolean> {
   const late = new AbortController()
   const isInTime = await Promise.race([closeAll(), sleep(limits.shutdownMsMax, false, { signal: late.signal })])
   late.abort()
-  if (!isInTime) log.error({ afterMs: limits.shutdownMsMax }, 'closing took too long; the process ends without it')
+  if (!isInTime) {
+    log.error({ afterMs: limits.shutdownMsMax }, 'closing took too long; the process ends without it')
+    killRunningGroups()
+  }
   return isInOrder && isInTime
 }

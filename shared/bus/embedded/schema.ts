@@ -162,7 +162,7 @@ export function checkBeforeWriting(file: string): void {
 export function makeFolder(file: string): void {
   const folder = dirname(file)
   try {
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(folder, { recursive: true, mode: 0o700 }) // conversations are nobody else's business
   } catch (error) {
     throw folderRefused(folder, error as Error)
   }

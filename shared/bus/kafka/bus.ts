@@ -44,7 +44,10 @@ export type KafkaBusOptions = {
   recordBytesMax?: number | undefined
   /** Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default 256 MiB. */
   queueBytesMax?: number | undefined
-  /** How long a write is repeated while the broker is away, before those who wait for it fail. Default 5 minutes. */
+  /**
+   * How long a write is repeated while the broker is away, before those who wait for it fail. Default 5 minutes; limits.shutdownGraceMs at most once the bus
+   * or all that it reads is being closed.
+   */
   deliverMs?: Milliseconds | undefined
   /** How long the first contact is tried. Default 1 minute. */
   connectMs?: Milliseconds | undefined
@@ -83,12 +86,31 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   const store = openTableStore({ folder: options.tablesFolder, clock, log })
   const tables = createTables({ cluster, fetching, store, writtenTo: writer.writtenTo, closed: closed.signal })
   const subscriptions = new Set<Subscription>()
+  const closingOnes = new Set<Subscription>()
+  let hurryNoMore: (() => void) | undefined
   let life: 'open' | 'closing' | 'closed' = 'open'
   let closing: Promise<void> | undefined
 
   /** While the bus closes, readers that close may still append: `closing` is open enough for them. */
   function assertOpen(least: 'open' | 'closing'): void {
     if (life === 'closed' || (life === 'closing' && least === 'open')) throw new WeirError('bus.closed', 'the bus is closed: open it again')
+  }
+
+  /** When nothing here goes on, what waits for a broker that is away must not hold up the end: readers that close wait for their writes. */
+  function hurryWrites(): void {
+    const isAllClosing = life !== 'open' || closingOnes.size === subscriptions.size
+    if (isAllClosing) hurryNoMore ??= writer.hurry(limits.shutdownGraceMs)
+  }
+
+  async function closeOne(tracked: Subscription, subscription: Subscription): Promise<void> {
+    closingOnes.add(tracked)
+    hurryWrites()
+    await subscription.close()
+    closingOnes.delete(tracked)
+    subscriptions.delete(tracked)
+    if (life !== 'open' || closingOnes.size > 0) return
+    hurryNoMore?.()
+    hurryNoMore = undefined
   }
 
   async function ensureTopics(specs: TopicSpec[]): Promise<void> {
@@ -109,6 +131,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
 
   async function close(): Promise<void> {
     life = 'closing'
+    hurryWrites()
     await Promise.all([...subscriptions].map((subscription) => subscription.close()))
     await writer.drained(drainMs)
     life = 'closed'
@@ -151,14 +174,15 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
         ...{ cluster, log, times: { ...timesDefault, ...options.times } },
         write: (records) => writer.writeStep(records),
       })
+      let closingIt: Promise<void> | undefined
       const tracked: Subscription = {
         get joined() {
           return subscription.joined
         },
         failed: subscription.failed,
-        async close() {
-          await subscription.close()
-          subscriptions.delete(tracked)
+        close() {
+          closingIt ??= closeOne(tracked, subscription)
+          return closingIt
         },
       }
       subscriptions.add(tracked)

@@ -87,7 +87,8 @@ function brokersOf(reading: Reading, bootstrapServer: string | undefined): strin
   const wrong = brokers.find((broker) => !isAddress(broker))
   if (wrong === undefined) return brokers
   const place = bootstrapServer === undefined ? `${placeOf(reading, name)} ${name}` : '--bootstrap-server'
-  reading.mistakes.push(`${place} has ${JSON.stringify(wrong.slice(0, 100))}; must be HOST:PORT, several with commas between them`)
+  const shown = wrong.includes('@') ? 'a name or a password before a host' : JSON.stringify(wrong.slice(0, 100)) // keeps C2
+  reading.mistakes.push(`${place} has ${shown}; must be HOST:PORT, several with commas between them`)
   return []
 }
 

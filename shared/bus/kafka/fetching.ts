@@ -35,6 +35,8 @@ export type Cursor = {
   take(records: StoredRecord[], end: Offset): void
   /** `next` has moved over offsets that are no records. */
   passed?(): void
+  /** An answer said that nothing is behind `next`; after `take`, and again with each answer while it is so. */
+  atEnd?(): void
   /** Nothing more comes; it is removed. */
   fail(error: WeirError): void
 }
@@ -197,10 +199,12 @@ export function createFetching({ cluster, log, requestsMax, partitionBytesMax, b
       place.failingSince = undefined
       cursor.next = next
       noteStall(place, next > from || next >= answer.end, lane)
-      if (records.length === 0) return next > from ? cursor.passed?.() : undefined
-      places.delete(cursor) // a broker fills its answer in the order of the request: who got something is last in the next
-      places.set(cursor, place)
-      cursor.take(records, answer.end)
+      if (records.length > 0) {
+        places.delete(cursor) // a broker fills its answer in the order of the request: who got something is last in the next
+        places.set(cursor, place)
+        cursor.take(records, answer.end)
+      } else if (next > from) cursor.passed?.()
+      if (next >= answer.end) cursor.atEnd?.()
     } catch (error) {
       fail(place, asBusError(error, `read ${topic}/${partition}`))
     }

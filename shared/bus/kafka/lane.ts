@@ -2,9 +2,10 @@
 // L1. The calls to a reader come one after the other; `acknowledged` only when all outputs of the step are.
 // L2. What is fetched meanwhile is bounded, and is the next batch; when nothing waits the fetch does, so a record is not held up by a timer.
 // L3. A lane that was lost calls its reader no more, but for close('lost'), at once and also during a step; what that step leads to is not committed.
+// L4. A log may end with what is no record. The reader hears that it is past that, or it would wait for ever to have caught up.
 
 import type { WeirError } from '../../errors.ts'
-import type { Commit, Offset, PartitionReader, RecordToAppend, StoredRecord } from '../port.ts'
+import type { Commit, PartitionReader, RecordToAppend, StoredRecord } from '../port.ts'
 import type { Cursor } from './fetching.ts'
 import { bytesHeld } from './reading.ts'
 
@@ -21,6 +22,7 @@ export type Lane = {
   idle(): Promise<void>
   /** Hands over no more. */
   stop(): void
+  /** `shutdown` after `lost` reaches the reader, too: what it still waits for has less time from then on. */
   close(how: 'shutdown' | 'lost'): Promise<void>
 }
 
@@ -46,8 +48,24 @@ export function createLane(options: LaneOptions): Lane {
   let isReading = true
   let isLost = false
   let stepping: Promise<void> | undefined
-  let closing: Promise<void> | undefined
-  const position: Offset = reader.position
+  let closing: { how: 'shutdown' | 'lost'; done: Promise<void> } | undefined
+
+  const cursor: Cursor = {
+    topic,
+    partition,
+    next: reader.position,
+    skipsDeleted: false,
+    hasRoom,
+    take(records) {
+      for (const record of records) {
+        held.push(record)
+        heldBytes += bytesHeld(record)
+      }
+      pump()
+    },
+    passed: tellPassed,
+    fail: (error: WeirError) => options.failed(error),
+  }
 
   function hasRoom(): boolean {
     const waiting = held.length - heldFrom
@@ -80,8 +98,14 @@ export function createLane(options: LaneOptions): Lane {
       if (hadNone && hasRoom()) options.roomAgain()
       // Sockets and timers have their turn between two steps: a long fold must not cost the membership.
       if (isReading && heldFrom < held.length) setImmediate(pump)
+      tellPassed()
     })
     if (!hadRoom && hasRoom()) options.roomAgain()
+  }
+
+  /** Keeps L4. */
+  function tellPassed(): void {
+    if (isReading && stepping === undefined && heldFrom === held.length) reader.passed?.(cursor.next)
   }
 
   async function step(batch: StoredRecord[]): Promise<void> {
@@ -101,21 +125,7 @@ export function createLane(options: LaneOptions): Lane {
 
   return {
     partition,
-    cursor: {
-      topic,
-      partition,
-      next: position,
-      skipsDeleted: false,
-      hasRoom,
-      take(records) {
-        for (const record of records) {
-          held.push(record)
-          heldBytes += bytesHeld(record)
-        }
-        pump()
-      },
-      fail: (error: WeirError) => options.failed(error),
-    },
+    cursor,
     idle: async () => stepping,
     stop() {
       isReading = false
@@ -125,8 +135,8 @@ export function createLane(options: LaneOptions): Lane {
     },
     close(how) {
       if (how === 'lost') isLost = true
-      closing ??= reader.close(how)
-      return closing
+      if (closing === undefined || (closing.how === 'lost' && how === 'shutdown')) closing = { how, done: reader.close(how) }
+      return closing.done
     },
   }
 }

@@ -59,7 +59,12 @@ export async function openLink(node: Pick<Node, 'host' | 'port'>, { client, cloc
     }
   }
 
-  await bounded(broker.connect(), connectMs)
+  try {
+    await bounded(broker.connect(), connectMs)
+  } catch (error) {
+    close() // also after a refusal, which leaves the socket open
+    throw error
+  }
 
   return {
     node,

@@ -72,6 +72,7 @@ export function joinGroup(options: MembershipOptions): Membership {
         connecting = undefined
       })
     link = await connecting
+    if (left.signal.aborted) link.close() // it must not join a group that it has left, nor keep the process
     return link
   }
 
@@ -129,19 +130,23 @@ export function joinGroup(options: MembershipOptions): Membership {
   async function live(): Promise<void> {
     const complaint = createComplaint(clock)
     let failingSince = 0
+    let rejoins = 0
     for (let failures = 0; !left.signal.aborted; ) {
       try {
         await (isSettled ? beat() : join())
         failures = 0
+        rejoins = 0
         if (complaint.isOver()) log.info({ group }, 'the group coordinator can be asked again')
       } catch (error) {
         if (left.signal.aborted) return
         const type = protocolTypeOf(error) ?? ''
         if (changed.has(type)) {
           isSettled = false
+          await pauseBeforeRejoin()
         } else if (type === 'UNKNOWN_MEMBER_ID') {
           log.warn({ group }, 'the group took this process for dead; its partitions are lost, and it joins again')
           forget()
+          await pauseBeforeRejoin()
         } else if (type === 'INCONSISTENT_GROUP_PROTOCOL') {
           return options.failed(foreignGroup(group))
         } else {
@@ -155,13 +160,22 @@ export function joinGroup(options: MembershipOptions): Membership {
         }
       }
     }
+
+    /** A group that comes together refuses once or twice; one that goes on refusing must not be asked as fast as it answers. */
+    async function pauseBeforeRejoin(): Promise<void> {
+      rejoins += 1
+      if (rejoins > rejoinsAtOnce) await pause(clock, backoffMs(rejoins - rejoinsAtOnce), left.signal)
+    }
   }
 
   /** On a connection of its own if a join is waiting on the other: the group must not wait for who will not come. */
   async function sayGoodbye(known: Link): Promise<void> {
     const own = isSettled ? known : await cluster.connect({ id: -1, ...known.node })
-    await own.ask((broker) => broker.leaveGroup({ groupId: group, memberId: member }))
-    own.close()
+    try {
+      await own.ask((broker) => broker.leaveGroup({ groupId: group, memberId: member }))
+    } finally {
+      own.close()
+    }
   }
 
   function forget(): void {
@@ -210,6 +224,9 @@ export function joinGroup(options: MembershipOptions): Membership {
 
 /** What a leaving member waits for the answer; without it the group waits for the session's end. */
 const leaveMs = 2_000
+
+/** Refusals in a row after which it joins again without a wait. */
+const rejoinsAtOnce = 2
 
 const changed = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'MEMBER_ID_REQUIRED'])
 const notHere = new Set(['NOT_COORDINATOR_FOR_GROUP', 'GROUP_COORDINATOR_NOT_AVAILABLE'])

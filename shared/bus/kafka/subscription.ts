@@ -50,6 +50,8 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   const log = options.log.child({ group, topic })
   const fetching = createFetching({ cluster, log, requestsMax: 2, partitionBytesMax: 1024 * 1024, bytesMax: 8 * 1024 * 1024 })
   const lanes = new Map<number, Lane>()
+  /** Those that were lost and in which something runs to its end. */
+  const leaving = new Set<Lane>()
   /** Those that are being restored, each by the object of its try. */
   const opening = new Map<number, object>()
   /** What close() waits for beside its own readers: those that were lost, and restores. */
@@ -58,6 +60,8 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // whoever does not ask is not brought down by the answer
   const stopped = new AbortController()
+  const { promise: isStopped, reject: stopAsking } = Promise.withResolvers<never>()
+  isStopped.catch(() => {}) // only who asks hears it
   let life: 'open' | 'failed' | 'closing' | 'closed' = 'open'
   let cancelCommit: (() => void) | undefined
   let committing: Promise<void> = Promise.resolve()
@@ -88,7 +92,11 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     fetching.remove(lane.cursor)
     lane.stop()
     log.info({ partition }, 'the partition went to another member')
-    track(lane.close('lost'), partition)
+    leaving.add(lane)
+    track(
+      lane.close('lost').finally(() => leaving.delete(lane)),
+      partition,
+    )
   }
 
   function track(closingReader: Promise<void>, partition: number): void {
@@ -103,14 +111,18 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     for (const partition of partitions) opening.set(partition, attempt)
     const isWanted = (partition: number): boolean => life === 'open' && opening.get(partition) === attempt
     try {
-      const [committed, ends] = await untilKnown(partitions, isWanted)
+      const { committed, ends } = await untilKnown(partitions, isWanted)
       await Promise.all(
         ends.map(async (each) => {
           const { partition } = each
           if (!isWanted(partition)) return
-          const reader = await options.assign({ topic, ends: each, committed: committed.get(partition) })
-          if (isWanted(partition)) begin(partition, reader)
-          else track(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition)
+          try {
+            const reader = await options.assign({ topic, ends: each, committed: committed.get(partition) })
+            if (isWanted(partition)) begin(partition, reader)
+            else track(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition)
+          } catch (error) {
+            if (isWanted(partition)) fail(error) // else it is another's, and so is what is wrong with it
+          }
         }),
       )
     } catch (error) {
@@ -123,7 +135,9 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   async function untilKnown(partitions: number[], isWanted: (partition: number) => boolean) {
     for (;;) {
       try {
-        return await Promise.all([membership.committed(partitions), cluster.ends(topic, partitions)])
+        // The commits first: a former owner may still commit, and what it has done must not be behind the ends that we know.
+        const committed = await Promise.race([membership.committed(partitions), isStopped])
+        return { committed, ends: await Promise.race([cluster.ends(topic, partitions), isStopped]) }
       } catch (error) {
         if (troubleOf(error) === 'lasting' || !partitions.some(isWanted)) throw error
         log.warn({ err: error, partitions }, 'partitions cannot be restored yet; it is tried again')
@@ -183,8 +197,9 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   }
 
   function stopReading(): void {
-    stopped.abort()
     opening.clear()
+    stopped.abort()
+    stopAsking(new WeirError('bus.closed', 'nothing is read any more')) // a close does not wait for a broker that is away
     for (const lane of lanes.values()) {
       fetching.remove(lane.cursor)
       lane.stop()
@@ -195,7 +210,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     if (life === 'open') stopReading()
     life = 'closing'
     await within(closeStepsMs, Promise.all([...lanes.values()].map((lane) => lane.idle())))
-    for (const [partition, lane] of lanes) track(lane.close('shutdown'), partition)
+    for (const lane of [...lanes.values(), ...leaving]) track(lane.close('shutdown'), lane.partition)
     while (closings.size > 0) await Promise.all(closings)
     cancelCommit?.()
     await within(closeCommitMs, commitNow())

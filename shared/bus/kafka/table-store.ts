@@ -175,7 +175,7 @@ export function openTableStore({ folder, clock, log }: { folder: string | undefi
 
 function openFirstFree(folder: string, log: Logger): { db: DatabaseSync; file: string | undefined } {
   try {
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(folder, { recursive: true, mode: 0o700 }) // conversations are nobody else's business
     for (let n = 0; n < filesMax; n += 1) {
       const file = join(folder, `tables-${n}.db`)
       const db = openUnlessHeld(file, log)

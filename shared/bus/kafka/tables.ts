@@ -2,7 +2,8 @@
 // keeps it). It reads from the partition's leader without a group, whichever stage this process has which partitions of; so no assignment has to keep
 // an inbox and its table together, and a partition that moves finds its view on the new owner as soon as it is asked for.
 // V1. The first answer comes when the view has reached the end that the topic had when it was first asked.
-// V2. Every answer has what this process wrote before the question. What others wrote is in it a moment later: who needs a certain entry waits for it.
+// V2. Every answer has what this process wrote before the question. What others wrote is in it a moment later: who needs a certain entry waits for it,
+//     and who must know that there is none asks for a list up to now, which is the topic's end at that moment.
 // V3. A view that nobody asks for is not followed for ever; what is stored of it stays.
 
 import type { Milliseconds } from '../../clock.ts'
@@ -25,6 +26,8 @@ type View = {
   topicId: string | undefined
   cursor: Cursor
   askedAt: Milliseconds
+  /** When an answer of the broker last said that nothing is behind what we have. */
+  atEndAt: Milliseconds | undefined
   failure: WeirError | undefined
   /** The ends of those who wait for a change; each is woken once. */
   waiting: Set<() => void>
@@ -73,9 +76,20 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
         wakeAll(view)
       },
       passed: () => wakeAll(view),
+      atEnd() {
+        view.atEndAt = clock.monotonic()
+      },
       fail,
     }
-    const view: View = { table, topicId: id, cursor, askedAt: clock.monotonic(), failure: undefined, waiting: new Set() }
+    const view: View = {
+      table,
+      topicId: id,
+      cursor,
+      askedAt: clock.monotonic(),
+      atEndAt: undefined,
+      failure: undefined,
+      waiting: new Set(),
+    }
     fetching.add(cursor)
     await reached(view, end)
     return view
@@ -88,20 +102,27 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
   }
 
   /** A view that failed because its topic was made again is simply another one. */
-  async function viewOf(name: TableName): Promise<View> {
+  async function viewOf(name: TableName, upToNow = false): Promise<View> {
     for (;;) {
       assertOpen()
       let opening = views.get(nameOf(name))
       if (opening === undefined) {
-        opening = open(name)
-        views.set(nameOf(name), opening)
-        opening.catch(() => views.delete(nameOf(name)))
+        const mine = open(name)
+        opening = mine
+        views.set(nameOf(name), mine)
+        mine.catch(() => {
+          if (views.get(nameOf(name)) === mine) views.delete(nameOf(name)) // else another is there already
+        })
       }
       try {
         const view = await opening
         view.askedAt = clock.monotonic()
         const written = writtenTo(name.topic, name.partition)
         if (written !== undefined && written.topicId === view.topicId) await reached(view, written.end)
+        if (upToNow) {
+          const [ends] = await cluster.ends(name.topic, [name.partition])
+          await reached(view, ends?.end ?? 0)
+        }
         return view
       } catch (error) {
         if ((error as Partial<WeirError>).code !== 'bus.commit-outside-log') throw asBusError(error, `read the table ${nameOf(name)}`)
@@ -135,13 +156,14 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
     for (const wake of [...view.waiting]) wake()
   }
 
-  /** Keeps V3. */
+  /** Keeps V3. A copy is confirmed only where the broker has said so since the last look: while it is away, tombstones may come and go. */
   function look(): void {
     const now = clock.monotonic()
     for (const [name, opening] of views)
       opening.then(
         (view) => {
-          if (view.cursor.next === view.table.next && view.failure === undefined) view.table.confirm()
+          const isAtEnd = view.atEndAt !== undefined && now - view.atEndAt <= lookMs && view.cursor.next === view.table.next
+          if (isAtEnd && view.failure === undefined) view.table.confirm()
           if (now - view.askedAt < idleMs || view.waiting.size > 0 || views.get(name) !== opening) return
           views.delete(name)
           fetching.remove(view.cursor)
@@ -156,8 +178,8 @@ export function createTables({ cluster, fetching, store, writtenTo, closed }: Ta
   }
 
   return {
-    async list({ prefix, ...name }) {
-      return (await viewOf(name)).table.newestWithPrefix(prefix)
+    async list({ prefix, upToNow, ...name }) {
+      return (await viewOf(name, upToNow)).table.newestWithPrefix(prefix)
     },
 
     async keys({ after, limit, ...name }) {

@@ -16,8 +16,8 @@ type TopicState =
   | { kind: 'refused'; type: string }
   | { kind: 'there'; partitions: number; copies: number }
 
-/** kafkajs reads no other. */
-const readableCompression = ['producer', 'uncompressed', 'gzip']
+/** compression.ts reads no other. */
+const readableCompression = ['producer', 'uncompressed', 'gzip', 'zstd']
 
 /** How long a new topic may take until each partition has a leader that knows it. */
 const leadersMs = 30_000

@@ -3,6 +3,7 @@
 // W1. The order of a partition is the order in which append was called, and the order within a call.
 // W2. A failed send is repeated, the same batch first (send-queue.ts), until it is acknowledged, or for deliverMs: then all that waits for that partition
 //     fails, so that nothing overtakes. Who waits for it decides: a subscription fails, a performer's observation ends its process.
+//     While what wrote closes, nobody waits so long: see hurry().
 // W3. A record may be there twice after a failure: what was sent may have arrived although no answer came. That is Kafka's at-least-once without an
 //     idempotent producer, and readers drop repeats (R3).
 // W4. What waits is bounded in bytes: beyond it append refuses with a retryable `bus.full`. Steps of subscriptions are taken always: there is one at
@@ -27,6 +28,8 @@ import { createSendQueue } from './send-queue.ts'
 
 /** A batch as large as brokers and consumers take without being told otherwise, less what they add to it. */
 const batchBytesMax = 1_000_000
+/** What a write has that comes when the hurry is nearly over: a broker that is there needs less. */
+const hurriedMsMin = 3_000
 /** A request ends at whichever comes first; one batch is always in it. Brokers take 100 MiB. */
 const requestBytesMax = 8 * 1024 * 1024
 
@@ -36,7 +39,12 @@ export type Writer = {
   writeStep(records: RecordToAppend[]): Promise<void>
   /** The offset behind the newest record that this process wrote there, and the topic's id at that time. */
   writtenTo(topic: string, partition: number): { end: Offset; topicId: string | undefined } | undefined
-  /** Resolves when nothing waits any more, or after `waitMs`. */
+  /**
+   * From now on until the returned function is called: who waits for a write waits `ms` from now at most, and who comes later 3 seconds at least. Then the
+   * write fails with a `bus.unreachable` that is not to be repeated; its records stay first in their order and may still be written (W3).
+   */
+  hurry(ms: Milliseconds): () => void
+  /** Resolves when nobody waits for a write any more, or after `waitMs`. */
   drained(waitMs: Milliseconds): Promise<void>
   /** What still waits fails with `bus.closed`. */
   close(): void
@@ -67,6 +75,9 @@ export function createWriter(options: WriterOptions): Writer {
   let isFlushDue = false
   let admitting: Promise<unknown> | undefined
   let isClosed = false
+  /** Those that somebody waits for, each with what takes back its early end. */
+  const jobs = new Map<Job, () => void>()
+  let hurryUntil: Milliseconds | undefined
   let whenDrained: (() => void)[] = []
 
   function waits(bytes: number): void {
@@ -107,7 +118,6 @@ export function createWriter(options: WriterOptions): Writer {
       requests.set(sender, [...(requests.get(sender) ?? []), { queue, batch }])
     }
     for (const [sender, batches] of requests) void send(sender, batches)
-    if (waitingBytes === 0) tellDrained()
   }
 
   function senderOf(node: Node): Sender {
@@ -134,6 +144,7 @@ export function createWriter(options: WriterOptions): Writer {
         })),
       )
       sender.link = sender.link?.isOpen ? sender.link : await cluster.connect(sender.node)
+      if (isClosed) sender.link.close()
       const answers = await sender.link.ask((broker) => sendRaw(broker, request))
       const byName = new Map(answers.map((answer) => [nameOf(answer.topic, answer.partition), answer]))
       for (const { queue, batch } of batches) take(queue, batch, byName.get(nameOf(queue.topic, queue.partition)), time)
@@ -162,7 +173,10 @@ export function createWriter(options: WriterOptions): Writer {
     const again: SendQueue[] = []
     for (const queue of failed) {
       const batch = queue.next(batchBytesMax)
-      if (batch === undefined) continue
+      if (batch === undefined) {
+        queues.delete(nameOf(queue.topic, queue.partition)) // nobody wants the rest of it; a queue that stays is one that somebody sends
+        continue
+      }
       batch.failures += 1
       batch.firstTriedAt ??= clock.monotonic()
       const doing = `write to ${queue.topic}/${queue.partition}`
@@ -204,7 +218,18 @@ export function createWriter(options: WriterOptions): Writer {
     if (isClosed) return Promise.reject(closedError())
     if (records.length === 0) return Promise.resolve([])
     return new Promise((resolve, reject) => {
-      const job: Job = { appended: new Array(records.length), left: records.length, settled: false, resolve, reject }
+      const job: Job = {
+        ...{ appended: new Array(records.length), left: records.length, settled: false },
+        resolve(appended) {
+          over(job)
+          resolve(appended)
+        },
+        reject(error) {
+          over(job)
+          reject(error)
+        },
+      }
+      jobs.set(job, endIfHurried(job))
       for (const [index, record] of records.entries()) {
         const name = nameOf(record.topic, record.partition)
         let queue = queues.get(name)
@@ -216,6 +241,21 @@ export function createWriter(options: WriterOptions): Writer {
         queue.add(record, job, index)
       }
       flushSoon()
+    })
+  }
+
+  function over(job: Job): void {
+    jobs.get(job)?.()
+    jobs.delete(job)
+    if (jobs.size === 0) tellDrained()
+  }
+
+  function endIfHurried(job: Job): () => void {
+    if (hurryUntil === undefined) return () => {}
+    return clock.after(Math.max(hurryUntil - clock.monotonic(), hurriedMsMin), () => {
+      if (job.settled) return
+      job.settled = true
+      job.reject(new WeirError('bus.unreachable', 'no broker took a write before Weir had to stop: see whether the brokers run'))
     })
   }
 
@@ -274,6 +314,11 @@ export function createWriter(options: WriterOptions): Writer {
     return (await checked).appended
   }
 
+  async function allWritten(): Promise<void> {
+    await admitting
+    if (jobs.size > 0) await new Promise<void>((resolve) => whenDrained.push(resolve))
+  }
+
   function tellDrained(): void {
     const told = whenDrained
     whenDrained = []
@@ -297,13 +342,28 @@ export function createWriter(options: WriterOptions): Writer {
 
     writtenTo: (topic, partition) => written.get(nameOf(topic, partition)),
 
+    hurry(ms) {
+      const until = clock.monotonic() + ms
+      hurryUntil = until
+      for (const [job, cancel] of jobs) {
+        cancel()
+        jobs.set(job, endIfHurried(job))
+      }
+      return () => {
+        if (hurryUntil !== until) return
+        hurryUntil = undefined
+        for (const [job, cancel] of jobs) {
+          cancel()
+          jobs.set(job, () => {})
+        }
+      }
+    },
+
     async drained(waitMs) {
-      await admitting
-      if (waitingBytes === 0) return
-      await new Promise<void>((resolve) => {
-        whenDrained.push(resolve)
-        clock.after(waitMs, resolve)
-      })
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const cancel = clock.after(waitMs, resolve)
+      await Promise.race([allWritten(), late])
+      cancel()
     },
 
     close() {

@@ -87,6 +87,15 @@ describe('visible text without a call', () => {
     expect(over.due).toBeUndefined()
   })
 
+  it.each([
+    ['length', /^the model answered; its reply was cut at .*limit on output tokens$/],
+    ['refusal', /^the model answered; its reply was ended by a filter/],
+    ['end', /^the model answered$/],
+  ] as const)('that ended by %s is a reply whose reason says whether it is whole', (stop, reason) => {
+    const over = opened.when(outcome(0, 1, { text: 'Here you', stop }))
+    expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', reason: expect.stringMatching(reason) })
+  })
+
   it('ends the turn even if the detector wanted to remind the model', () => {
     const over = opened.when(outcome(0, 1, { text: 'Here you are.', intervention: intervention('nudge') }))
     expect(only(over.records, 'turn-finished').outcome).toBe('answered')

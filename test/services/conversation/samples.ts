@@ -61,7 +61,7 @@ export function turnFailed(others: Partial<TurnFailed> = {}): TurnFailed {
   return { type: 'turn-failed', conversation: 'c', turn: 0, stage: 'accumulator', reason: 'it threw', ...others }
 }
 
-type Round = { text?: string; calls?: number; tokens?: number; caps?: Partial<Caps> } & Partial<
+type Round = { text?: string; calls?: number; tokens?: number; caps?: Partial<Caps>; stop?: RoundOutcome['response']['stop'] } & Partial<
   Pick<RoundOutcome, 'conversation' | 'failure' | 'intervention'>
 >
 
@@ -78,7 +78,7 @@ export function outcome(turn: number, round: number, of: Round = {}): RoundOutco
       text: of.text ?? '',
       reasoning: '',
       calls,
-      stop: calls.length > 0 ? 'calls' : 'end',
+      stop: of.stop ?? (calls.length > 0 ? 'calls' : 'end'),
       finish: '',
       usage: { inputTokens: of.tokens ?? 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     },

@@ -104,6 +104,26 @@ describe('a client', () => {
     await told
   })
 
+  it('that asks again hears how its turn ended where that was just before, and a table may answer with what it had a moment ago', async () => {
+    const late: Bus = { ...bus, list: async (table) => (table.upToNow ? bus.list(table) : []) }
+    const { send, earlierAnswer } = openEdge({ bus: late, topicPrefix: '', partitions: 1 })
+    await send(question('c'))
+    const entry = encode({
+      type: 'history-entry',
+      conversation: 'c',
+      turn: 0,
+      round: 0,
+      user: 'hello',
+      response: null,
+      results: [],
+      nudge: null,
+      note: null,
+    })
+    await bus.append([{ topic: 'history', partition: 0, key: JSON.stringify(['c', 0, 0]), value: entry }])
+    await finish('c', 'm1', 'conversation/0/0/1')
+    expect(await earlierAnswer({ conversation: 'c', messageId: 'm1' })).toMatchObject({ reply: 'reply to m1' })
+  })
+
   it('writes a cancel for its message', async () => {
     await openEdge({ bus, topicPrefix: '', partitions: 1 }).cancel({ conversation: 'c', messageId: 'm1' })
     const [message] = await bus.read({ topic: 'conversation-events', partition: 0, from: 0, limit: 10 })

@@ -140,7 +140,7 @@ export function inbox(clock: TestClock) {
     let missed = new Set<string>()
     let isPaused = false
     const context: PerformerContext = {
-      historyTable: { keys: async () => [], forget: async () => {} },
+      historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
       ...{ owner: name, partition: 0, clock, formerOwnersDead, randomId: () => 'random' },
       log: createLog({ level: 'trace', destination: { write: (line: string) => lines.push(line) } }),
       async write(to, messages) {

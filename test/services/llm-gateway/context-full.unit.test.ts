@@ -23,6 +23,11 @@ const full: [server: string, status: number, said: string][] = [
     "This model's maximum context length is 16384 tokens. However, you requested 122946 tokens (112946 in the messages, 10000 in the completion).",
   ],
   [
+    'vLLM, of a prompt alone',
+    400,
+    'The decoder prompt (length 1567) is longer than the maximum model length of 1250. Make sure that max_model_len is no smaller.',
+  ],
+  [
     'vLLM since 0.16',
     400,
     "You passed 1015 input tokens and requested 10 output tokens. However, the model's context length is only 1024 tokens, resulting in a maximum input length of 1014 tokens.",
@@ -90,7 +95,7 @@ describe('a full context', () => {
   it('is said with its remedy first and what the provider said behind, without the key', () => {
     const { reason } = httpFailure({ status: 400, headers: undefined, words: [], said: 'prompt is too long for key-1' }, 'key-1')
     expect(reason).toBe(
-      "the model's context is full; begin a new conversation, send less, let tools return less, or use a model with a larger context " +
+      "the model's context is full; begin a new conversation, where tools return less, or use a model with a larger context " +
         '(the provider answered 400: prompt is too long for [key])',
     )
   })

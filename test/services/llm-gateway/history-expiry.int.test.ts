@@ -9,6 +9,7 @@ import type { Bus, Subscription } from '../../../shared/bus/port.ts'
 import { limits } from '../../../shared/limits.ts'
 import { createLog } from '../../../shared/log.ts'
 import { retentionMsOf, turnLongestMs } from '../../../shared/retention.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
 import { historyKey, topicSpecs } from '../../../shared/topology.ts'
 import type { ManualClock } from '../../support/manual-clock.ts'
@@ -48,9 +49,15 @@ async function settled(): Promise<void> {
   for (let n = 0; n < 30; n += 1) await turn()
 }
 
+/** Time passes, and a record comes, by which the gateway learns the log's time. */
 async function pass(ms: number): Promise<void> {
   clock.advance(ms)
+  await hear()
   await settled()
+}
+
+async function hear(): Promise<void> {
+  await bus.append([toRecord({ topic: 'model-requests', partition: 0, message: { type: 'tick', conversation: 'x', unit: 'x' } })])
 }
 
 /** The first, partial pass and a whole one, where the table fits into a step. */
@@ -77,6 +84,14 @@ async function left(): Promise<Entry[]> {
 }
 
 describe('the history of a conversation', () => {
+  it('is kept while only the clock of this machine says that it is old', async () => {
+    await put(['young', 1, 0])
+    const now = () => clock.now() + 10 * idleMs
+    await start({ over: { clock: { ...clock, now } } })
+    await twoPasses()
+    expect(await left()).toEqual([['young', 1, 0]])
+  })
+
   it('is taken away as a whole when nothing has come to it for so long', async () => {
     await put(['old', 9, 0], ['old', 9, 1], ['old', 10, 0], ['b', 1, 0])
     await pass(idleMs - 1000)
@@ -84,9 +99,9 @@ describe('the history of a conversation', () => {
     await start()
     await pass(stepMs - 1)
     expect(await left()).toHaveLength(6)
-    clock.advance(1001)
-    await settled()
+    await pass(1001)
     await pass(stepMs)
+    await pass(everyMs)
     expect(await left()).toEqual([
       ['b', 1, 0],
       ['b', 2, 0],
@@ -158,6 +173,13 @@ describe('the history of a conversation', () => {
     stage = undefined
     await pass(everyMs)
     expect(await left()).toHaveLength(1)
+  })
+
+  it('holds up nobody who leaves while a look at the table waits for a broker that is away', async () => {
+    await start({ over: { keys: () => new Promise(() => {}) } })
+    await pass(stepMs)
+    await stage?.close()
+    stage = undefined
   })
 
   it('is kept longer than any turn is open, with any settings that Weir starts with', () => {

@@ -78,7 +78,7 @@ function world(
     policy: async () => undefined,
     policies: async () => [],
     async *guardVerdicts() {},
-    historyTable: { keys: async () => [], forget: async () => {} },
+    historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
     ...options.context,
   }
   const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents.ts'
+import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
 import { decode, encode } from '../../../shared/codec.ts'
 import { limits } from '../../../shared/limits.ts'
@@ -187,6 +188,22 @@ describe('the fold', () => {
     const { folded } = await run(records)
     expect([...folded.units.keys()]).toEqual(['c/9/1', 'c/0/1'])
     expect(folded.position(3)).toMatchObject({ from: 1, marks: { 'conversation/0': [7, 0] } })
+  })
+
+  it('opens no unit in another partition than the conversation has, where the same would run a second time', async () => {
+    const open = async (partition: number) => {
+      const readBack = async function* () {}
+      const folded = createFold({ stage: watched(() => {}), partition, partitions: 2, topicPrefix: '', marks: {}, readBack })
+      const [record] = inbox({ id: id(7), message: request })
+      const { records } = await folded.take({ ...(record as StoredRecord), partition })
+      return { units: [...folded.units.keys()], written: records.map(({ value }) => decode(value as Uint8Array)) }
+    }
+    const home = partitionOf(request.conversation, 2)
+    expect(await open(home)).toMatchObject({ units: ['c/0/1'], written: [] })
+    expect(await open(1 - home)).toMatchObject({
+      units: [],
+      written: [{ type: 'dead-letter', reason: expect.stringContaining(`its key "c" belongs to ${home} of 2`) }],
+    })
   })
 
   it('never lets the time of a unit go back', async () => {

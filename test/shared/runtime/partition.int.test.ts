@@ -9,6 +9,7 @@ import type { Bus, Subscription } from '../../../shared/bus/port.ts'
 import { decode, encode } from '../../../shared/codec.ts'
 import type { AttemptFailed, Cancel, Message, ModelRequest, Tick } from '../../../shared/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/performer.ts'
+import { readPartition } from '../../../shared/runtime/partition.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
 import type { Stage } from '../../../shared/stage.ts'
@@ -133,6 +134,26 @@ async function start(): Promise<Harness> {
 afterEach(async () => {
   await harness.stop()
   rmSync(harness.folder, { recursive: true })
+})
+
+describe('a partition', () => {
+  it('whose log ends with what is no record has caught up when the bus is past that', async () => {
+    const { bus, clock } = await start()
+    const reconciled: string[] = []
+    const reader = readPartition({
+      ...{ bus, stage: toy, topicPrefix: '', observed: undefined, log: pino({ level: 'silent' }) },
+      assignment: { topic: 'model-requests', ends: { partition: 0, begin: 0, end: 2 }, committed: undefined },
+      performer: { reconcile: (unit) => void reconciled.push(unit), close: async () => {} },
+    })
+    const opens = toRecord({ topic: 'model-requests', partition: 0, message: modelRequest() })
+    await reader.read([{ ...opens, id: 'conversation/0/0/0', offset: 0, time: clock.now() }])
+    reader.acknowledged()
+    reader.passed?.(1)
+    expect(reconciled).toEqual([])
+    reader.passed?.(2)
+    expect(reconciled).toHaveLength(1)
+    await reader.close('shutdown')
+  })
 })
 
 describe('a performer', () => {
@@ -295,6 +316,32 @@ describe('a tick', () => {
       await settled()
     }
     expect(await ticks()).toHaveLength(3)
+  })
+
+  it('waits until the bus has taken or refused the one before, however long that takes', async () => {
+    harness = new Harness()
+    await harness.open()
+    await harness.derived(1, modelRequest())
+    const { append } = harness.bus
+    const refusal = Promise.withResolvers<never>()
+    let appends = 0
+    harness.bus = {
+      ...harness.bus,
+      async append(records) {
+        appends += 1
+        return appends === 1 ? refusal.promise : append(records)
+      },
+    }
+    await harness.run()
+    for (let i = 0; i < 5; i++) {
+      harness.clock.advance(1_000)
+      await settled()
+    }
+    expect(appends).toBe(1)
+    expect(await ticks()).toEqual([])
+    refusal.reject(new Error('the bus gave up'))
+    await settled()
+    expect(await ticks()).toHaveLength(1)
   })
 
   it('of a unit that was overdue while nobody ran is written after catching up', async () => {

@@ -101,6 +101,7 @@ describe('what happened in a turn', () => {
     [{ outcome: 'capped', class: 'budget', reason: 'too long' }, '  capped (budget): too long'],
     [{ outcome: 'cancelled', class: 'cancelled', reason: 'the client cancelled it' }, '  cancelled: the client cancelled it'],
     [{ cap: 'rounds', reason: 'the model answered in its last response' }, '  the model answered in its last response'],
+    [{ reason: 'the model answered; its reply was cut' }, '  the model answered; its reply was cut'],
   ] as const)('says how the turn ended: %j', (fields, line) => {
     expect(linesOf([turnFinished(fields)])[0]).toBe(line)
   })

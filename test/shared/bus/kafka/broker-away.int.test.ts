@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Logger } from 'pino'
 import { pino } from 'pino'
 import type { Bus } from '../../../../shared/bus/port.ts'
+import { systemClock } from '../../../../shared/clock.ts'
 import { brokerStartMs, startBroker } from '../../../support/kafka/broker.ts'
 import type { Broker } from '../../../support/kafka/broker-options.ts'
 import { newName, readAll, record } from '../contract-world.ts'
@@ -102,6 +103,40 @@ describe('a broker that goes away under load', () => {
     },
     120_000,
   )
+})
+
+describe('a broker that says nothing more', () => {
+  it('does not hold up a bus that closes: readers that wait for their writes are told that these failed', async () => {
+    let hastes = 1
+    const hasty = { ...systemClock, after: (ms: number, fire: () => void) => systemClock.after(ms / hastes, fire) }
+    const bus = await world.open({ clock: hasty })
+    const topic = await world.topic(bus)
+    const { promise: assigned, resolve: assign } = Promise.withResolvers<void>()
+    let told: unknown
+    const subscription = await bus.subscribe({
+      ...{ group: newName('group'), topic },
+      async assign() {
+        assign()
+        return {
+          position: 0,
+          read: async () => ({ outputs: [], commit: undefined }),
+          acknowledged() {},
+          async close() {
+            told = await bus.append([record(topic, 'what it saw')]).catch((error: unknown) => error)
+          },
+        }
+      },
+    })
+    await assigned
+    await broker.pause()
+    try {
+      hastes = 20
+      await subscription.close()
+    } finally {
+      await broker.resume()
+    }
+    expect(told).toMatchObject({ code: 'bus.unreachable', retryable: false })
+  }, 60_000)
 })
 
 describe('a broker that asks who we are', () => {

@@ -182,6 +182,7 @@ describe('what is refused', () => {
     ['bootstrap.servers=localhost', 'bootstrap.servers has "localhost"; must be HOST:PORT'],
     ['bootstrap.servers=PLAINTEXT://localhost:9092', 'bootstrap.servers has "PLAINTEXT://localhost:9092"; must be HOST:PORT'],
     ['bootstrap.servers=localhost:99999', 'must be HOST:PORT'],
+    ['bootstrap.servers=me:pass@localhost:9092', 'bootstrap.servers has a name or a password before a host; must be HOST:PORT'],
     ['ssl.engine.factory.class=my.Factory', 'ssl.engine.factory.class cannot be used: names a class of Java, and Weir has none'],
     ['request.timeout.ms=0', 'request.timeout.ms is "0"; must be a whole number of milliseconds from 1 to 2147483647'],
   ])('%s', (text, expected) => expect(refusal(text)).toContain(expected))

@@ -256,6 +256,21 @@ describe('fetching', () => {
     expect(reader.failures).toEqual(['bus.record-unreadable'])
   })
 
+  it('says that a reader is at the end with each answer that has nothing behind it, and with no other', async () => {
+    const { cluster, asked } = madeUpCluster([topic()])
+    const reading = start(cluster)
+    const atEnd: number[] = []
+    const reader: Cursor = { ...cursor(0), atEnd: () => void atEnd.push(reader.next) }
+    reading.add(reader)
+    await turns()
+    await asked.at(-1)?.answer({ ...fetched(0, 0, 'first'), end: 2 })
+    expect(atEnd).toEqual([])
+    await asked.at(-1)?.answer({ ...fetched(0, 1, 'second'), end: 2 })
+    await asked.at(-1)?.answer({ ...fetched(0, 2), end: 2 })
+    await asked.at(-1)?.fail(Object.assign(new Error('gone'), { name: 'KafkaJSConnectionError' }))
+    expect(atEnd).toEqual([2, 2])
+  })
+
   it('repeats where the offset is in the log after all, because a new leader may be behind for a moment', async () => {
     const { cluster, clock, asked } = madeUpCluster([topic()])
     const reading = start(cluster)

@@ -81,7 +81,7 @@ describe('differences', () => {
       'retention.bytes': '1000000',
       'message.timestamp.type': 'CreateTime',
       'max.message.bytes': '1048588',
-      'compression.type': 'zstd',
+      'compression.type': 'lz4',
       'unclean.leader.election.enable': 'true',
     }
     await alter(topic, wrong)

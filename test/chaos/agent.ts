@@ -1,0 +1,56 @@
+// The agent under test, as a file: seven tools of all three kinds, some of which may be repeated, with waits short enough that a call whose executor
+// was killed is given up within seconds.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { processHeader } from './tool-server.ts'
+
+const act = fileURLToPath(new URL('tools/act.sh', import.meta.url))
+const note = fileURLToPath(new URL('tools/note.mjs', import.meta.url))
+
+export type AgentWorld = { folder: string; providerUrl: string; toolsUrl: string; startsFile: string }
+
+/** Writes agents/worker.yaml into the folder; returns its path. */
+export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentWorld): string {
+  const command = (name: string) => ({ command: ['sh', act, name, startsFile], environment: ['CHAOS_PROCESS'] })
+  const module = { module: note, environment: ['CHAOS_PROCESS', 'CHAOS_STARTS'] }
+  const http = (name: string) => ({ http: { url: `${toolsUrl}/${name}`, headers: { [processHeader]: variable('CHAOS_PROCESS') } } })
+  const agent = {
+    name: 'worker',
+    system: 'You are under test.',
+    model: { provider: 'anthropic', name: 'chaos', baseUrl: providerUrl, maxOutputTokens: 1000 },
+    fallback: 'This is the fallback.',
+    caps: { rounds: 15, calls: 40, wallMs: 300_000 },
+    stallMs: 15_000,
+    startWithinMs: 5_000,
+    graceMs: 1_000,
+    tools: [
+      tool('pay', command('pay'), false),
+      tool('note', module, false),
+      tool('charge', http('charge'), false),
+      tool('look', command('look'), true),
+      tool('index', module, true),
+      tool('find', http('find'), true),
+      tool('flaky', command('flaky'), false),
+    ],
+  }
+  const file = join(folder, 'worker.yaml')
+  writeFileSync(file, JSON.stringify(agent, undefined, 2)) // JSON is YAML
+  return file
+}
+
+function tool(name: string, kind: object, idempotent: boolean): object {
+  const schema = {
+    type: 'object',
+    properties: { n: { type: 'string' }, sleepMs: { type: 'integer' }, fail: { type: 'boolean' } },
+    required: ['n'],
+    additionalProperties: false,
+  }
+  return { name, description: `does ${name}`, idempotent, timeoutMs: 8_000, schema, ...kind }
+}
+
+/** As an agent file writes it. */
+function variable(name: string): string {
+  return `\${${name}}`
+}

@@ -1,0 +1,17 @@
+// All that must hold after a run. A further rule is its file and a line here.
+
+import { commits } from './checkers/commits.ts'
+import { messagesEnd } from './checkers/messages-end.ts'
+import { modelWords } from './checkers/model-words.ts'
+import { oneContentPerId } from './checkers/one-content-per-id.ts'
+import { oneResultPerCall } from './checkers/one-result-per-call.ts'
+import { readable } from './checkers/readable.ts'
+import { starts } from './checkers/starts.ts'
+import { unknownExplained } from './checkers/unknown-explained.ts'
+import type { Checker, Evidence, Violation } from './evidence.ts'
+
+const checkers: Checker[] = [readable, oneContentPerId, messagesEnd, oneResultPerCall, starts, unknownExplained, modelWords, commits]
+
+export function check(evidence: Evidence): Violation[] {
+  return checkers.flatMap((checker) => checker.check(evidence))
+}

@@ -1,0 +1,29 @@
+// R8 and the wire: every record can be read with the schemas of the lock, stands in the partition of its conversation, and none went to
+// dead-letters, because nobody wrote rubbish in this run.
+
+import type { Checker, Violation } from '../evidence.ts'
+import { addressOf, recordsOf } from '../evidence.ts'
+
+export const readable: Checker = {
+  name: 'readable',
+  check(evidence) {
+    const violations: Violation[] = []
+    const say = (what: string, at?: string) => violations.push({ checker: 'readable', what, at })
+    const homes = new Map<string, number>()
+    for (const record of evidence.records) {
+      const { message, fault, partition } = record
+      if (fault !== undefined) say(`it cannot be read: ${fault}`, addressOf(record))
+      if (message === undefined || !('conversation' in message)) continue
+      const home = homes.get(message.conversation) ?? partition
+      homes.set(message.conversation, home)
+      if (home !== partition)
+        say(`${message.type} of ${message.conversation} stands here, and others of it in partition ${home}`, addressOf(record))
+    }
+    for (const record of recordsOf(evidence, 'dead-letter', 'turn-failed')) {
+      const { message } = record
+      const origin = message.type === 'dead-letter' ? `${message.topic}/${message.partition}/${message.offset}` : message.conversation
+      say(`${message.type} of ${message.stage} about ${origin}: ${message.reason}`, addressOf(record))
+    }
+    return violations
+  },
+}

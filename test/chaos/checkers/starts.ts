@@ -1,0 +1,106 @@
+// R4, R5, R6, by the tools' own records joined with the log. No tool that may not be repeated started twice, an idempotent one at most toolTries
+// times; each start stands on a claim that the log accepted in the name of an owner of that very process, and came before the call's result was
+// given; what was rejected, vetoed or skipped never started, what is said to have worked or to run did.
+
+import type { ClearedCall } from '../claims.ts'
+import { clearedCalls, neverRan } from '../claims.ts'
+import type { Checker, Evidence, Start, Violation } from '../evidence.ts'
+import { addressOf, callKey, recordsOf } from '../evidence.ts'
+import { processesOfOwners } from '../owners.ts'
+
+const checker = 'starts'
+
+export const starts: Checker = {
+  name: checker,
+  check(evidence) {
+    const violations: Violation[] = []
+    const calls = clearedCalls(evidence)
+    const owners = processesOfOwners(evidence, calls)
+    const results = resultTimes(evidence)
+    const startsOf = Map.groupBy(evidence.starts, ({ call }) => call)
+    for (const [key, started] of startsOf) {
+      const call = calls.get(key)
+      const say = (what: string) => violations.push({ checker, what: `${key} ${what}`, at: call?.at })
+      if (call === undefined) {
+        say(`was started (${describe(started)}) and never cleared`)
+        continue
+      }
+      const most = call.idempotent ? call.toolTries : 1
+      if (started.length > most)
+        say(`(${call.tool}) was started ${started.length} times, at most ${most} were allowed: ${describe(started)}`)
+      if (call.decided) say(`was started (${describe(started)}), though its result was decided before`)
+      violations.push(...withoutClaim(call, started, owners))
+      for (const { at, process } of started)
+        if (at > (results.get(key) ?? Number.POSITIVE_INFINITY))
+          say(`was started by ${process} ${at - (results.get(key) as number)} ms after its result was given`)
+    }
+    return [...violations, ...falseResults(evidence, startsOf), ...falseNews(evidence, startsOf)]
+  },
+}
+
+/** Each accepted claim starts at most one tool, in a process whose claim it is. */
+function withoutClaim(call: ClearedCall, started: Start[], owners: Map<string, string>): Violation[] {
+  const free = call.claims.filter(({ end }) => end.kind !== 'given back')
+  return started.flatMap(({ process, at, start }): Violation[] => {
+    const fits = free.findIndex(({ owner, time }) => time <= at && (owners.get(owner) ?? process) === process)
+    if (fits >= 0) {
+      free.splice(fits, 1)
+      return []
+    }
+    const claims = call.claims.map(
+      ({ try: number, owner, time, end }) => `try ${number} of ${owners.get(owner) ?? owner} at ${time}, ${end.kind}`,
+    )
+    return [
+      {
+        checker,
+        what: `${call.key} was started by ${process} at ${at} (${start}) without a claim of its own; accepted: ${claims.join('; ') || 'none'}`,
+        at: call.at,
+      },
+    ]
+  })
+}
+
+/** What a result says about running is true. */
+function falseResults(evidence: Evidence, startsOf: Map<string, Start[]>): Violation[] {
+  const violations: Violation[] = []
+  const ids = new Set(evidence.starts.map(({ start }) => start))
+  for (const record of recordsOf(evidence, 'round-outcome')) {
+    for (const { ordinal, status, text } of record.message.results) {
+      const key = callKey(record.message, ordinal)
+      const started = startsOf.get(key)?.length ?? 0
+      const say = (what: string) => violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
+      if (neverRan.has(status) && started > 0) say(`is ${status}, and was started ${started} times`)
+      if (status === 'ok' && started === 0) say('is ok, and was never started')
+      const quoted = /"start":"([^"]+)"/.exec(text)?.[1]
+      if (status === 'ok' && (quoted === undefined || !ids.has(quoted) || !startsOf.get(key)?.some(({ start }) => start === quoted)))
+        say(`is ok with the result of another start: ${text.slice(0, 200)}`)
+    }
+  }
+  return violations
+}
+
+/** People are told that a tool runs only when it does (I1.4). One that was stopped at once may not have come to writing that down. */
+function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violation[] {
+  const ended = new Set(
+    recordsOf(evidence, 'round-outcome').flatMap(({ message }) =>
+      message.results.filter(({ status }) => status !== 'outcome_unknown').map(({ ordinal }) => callKey(message, ordinal)),
+    ),
+  )
+  return recordsOf(evidence, 'tool-started').flatMap((record) => {
+    const key = callKey(record.message, record.message.ordinal)
+    return startsOf.has(key) || !ended.has(key)
+      ? []
+      : [{ checker, what: `${key} was told as started, and never was`, at: addressOf(record) }]
+  })
+}
+
+function resultTimes(evidence: Evidence): Map<string, number> {
+  const times = new Map<string, number>()
+  for (const { message, time } of recordsOf(evidence, 'round-executed'))
+    for (const { ordinal } of message.results) times.set(callKey(message, ordinal), time)
+  return times
+}
+
+function describe(started: Start[]): string {
+  return started.map(({ process, at }) => `by ${process} at ${at}`).join(', ')
+}

@@ -1,0 +1,183 @@
+// What the log of `rounds-cleared` says about each call that was cleared: which claims it accepted, in whose name, and how each of them ended.
+// Written a second time from the protocol, on purpose: that the executor's own reducer says the same is what is checked.
+//
+// A call is ready(try), then claimed(try, owner, time) by the first claim of that try while it is ready and the record's time is before
+// expiresAt; an outcome of that owner ends it, or gives it back (ready, next try); a tick at or after claim + startWithin + timeout + grace ends
+// it as lapsed: idempotent, with tries left, not cancelled and not expired, it is ready again, else it is unknown.
+
+import type { Claim, MessageOf, Outcome, ResultStatus, RoundCleared } from '../../shared/messages.ts'
+import type { Evidence, LoggedMessage } from './evidence.ts'
+import { addressOf, callKey, recordsOf, turnKey } from './evidence.ts'
+
+export type AcceptedClaim = {
+  try: number
+  owner: string
+  /** When the log accepted it. */
+  time: number
+  at: string
+  end:
+    | { kind: 'open' }
+    | { kind: 'reported'; status: ResultStatus; reason: string; text: string; time: number }
+    | { kind: 'given back' | 'lapsed'; time: number }
+}
+
+export type ClearedCall = {
+  key: string
+  conversation: string
+  turn: number
+  tool: string
+  idempotent: boolean
+  toolTries: number
+  startWithinMs: number
+  /** Its result was decided before it came here, so it must never start. */
+  decided: boolean
+  at: string
+  claims: AcceptedClaim[]
+  /** How it must have ended by the log; undefined: it is still open, or its turn was closed over it. */
+  ending: ResultStatus | undefined
+}
+
+type Phase =
+  | { kind: 'ready'; try: number; lapsed: boolean }
+  | { kind: 'claimed'; claim: AcceptedClaim; lapsed: boolean; cancelled: boolean }
+  | { kind: 'done' }
+
+type OpenCall = ClearedCall & { ordinal: number; round: number; deadlineMs: number; expiresAt: number; phase: Phase }
+
+type Turn = { cancelled: boolean; roundNewest: number; time: number; calls: OpenCall[] }
+
+/** By call. */
+export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
+  const calls = new Map<string, ClearedCall>()
+  const turns = new Map<string, Turn>()
+  const types = ['round-cleared', 'cancel', 'turn-ended', 'claim', 'outcome', 'lapsed', 'tick'] as const
+  for (const record of recordsOf(evidence, ...types)) {
+    if (record.topic !== 'rounds-cleared') continue
+    const { message } = record
+    const key = message.type === 'tick' ? message.unit : turnKey(message)
+    const turn = turns.get(key)
+    const time = Math.max(record.time, turn?.time ?? 0)
+    if (turn !== undefined) turn.time = time
+    switch (message.type) {
+      case 'round-cleared': {
+        const opened = turn ?? openTurn(time)
+        turns.set(key, opened)
+        for (const call of clear(opened, message, time, addressOf(record))) calls.set(call.key, call)
+        break
+      }
+      case 'cancel': {
+        const opened = turn ?? openTurn(time)
+        turns.set(key, opened)
+        cancel(opened)
+        break
+      }
+      case 'turn-ended':
+        turns.delete(key)
+        break
+      case 'claim':
+        claim(turn, record as LoggedMessage<'claim'>, time)
+        break
+      case 'outcome':
+        conclude(turn, message, time)
+        break
+      case 'lapsed':
+        break // only a bus that proves its former owners dead has it; Kafka does not
+      case 'tick':
+        look(turn, time)
+    }
+  }
+  return calls
+}
+
+function openTurn(time: number): Turn {
+  return { cancelled: false, roundNewest: 0, time, calls: [] }
+}
+
+function clear(turn: Turn, message: RoundCleared, time: number, at: string): OpenCall[] {
+  if (message.round <= turn.roundNewest) return []
+  turn.roundNewest = message.round
+  const decided = new Map(message.decided.map((result) => [result.ordinal, result.status]))
+  const cleared = message.calls.map((call): OpenCall => {
+    const declaration = message.declarations.find(({ name }) => name === call.name)
+    const known = decided.get(call.ordinal)
+    const isUnable = declaration === undefined || (call.problem !== null && call.problem !== 'no_arguments')
+    const ending = known ?? (turn.cancelled || time >= message.expiresAt ? 'skipped' : isUnable ? 'rejected' : undefined)
+    return {
+      key: callKey(message, call.ordinal),
+      conversation: message.conversation,
+      turn: message.turn,
+      round: message.round,
+      ordinal: call.ordinal,
+      tool: call.name,
+      idempotent: declaration?.idempotent ?? false,
+      toolTries: message.policy.toolTries,
+      startWithinMs: message.policy.startWithinMs,
+      deadlineMs: message.policy.startWithinMs + (declaration?.timeoutMs ?? 0) + message.policy.graceMs,
+      expiresAt: message.expiresAt,
+      decided: known !== undefined,
+      at,
+      claims: [],
+      ending,
+      phase: ending === undefined ? { kind: 'ready', try: 1, lapsed: false } : { kind: 'done' },
+    }
+  })
+  turn.calls.push(...cleared)
+  return cleared
+}
+
+function cancel(turn: Turn): void {
+  turn.cancelled = true
+  for (const call of turn.calls) {
+    if (call.phase.kind === 'ready') end(call, call.phase.lapsed ? 'outcome_unknown' : 'skipped')
+    if (call.phase.kind === 'claimed') call.phase.cancelled = true
+  }
+}
+
+function claim(turn: Turn | undefined, record: LoggedMessage<'claim'>, time: number): void {
+  const { message } = record
+  const call = find(turn, message)
+  if (call?.phase.kind !== 'ready' || call.phase.try !== message.try || time >= call.expiresAt) return
+  const accepted: AcceptedClaim = { try: message.try, owner: message.owner, time, at: addressOf(record), end: { kind: 'open' } }
+  call.claims.push(accepted)
+  call.phase = { kind: 'claimed', claim: accepted, lapsed: call.phase.lapsed, cancelled: false }
+}
+
+function conclude(turn: Turn | undefined, message: Outcome, time: number): void {
+  const call = find(turn, message)
+  if (call?.phase.kind !== 'claimed') return
+  const { claim, lapsed, cancelled } = call.phase
+  if (claim.try !== message.try || claim.owner !== message.owner) return
+  const { result } = message
+  if (result === null) {
+    claim.end = { kind: 'given back', time }
+    if (cancelled || time >= call.expiresAt) end(call, lapsed ? 'outcome_unknown' : 'skipped')
+    else call.phase = { kind: 'ready', try: claim.try + 1, lapsed }
+    return
+  }
+  claim.end = { kind: 'reported', status: result.status, reason: result.reason, text: result.text, time }
+  end(call, lapsed && neverRan.has(result.status) ? 'outcome_unknown' : result.status)
+}
+
+function look(turn: Turn | undefined, time: number): void {
+  for (const call of turn?.calls ?? []) {
+    const { phase } = call
+    if (phase.kind === 'ready' && time >= call.expiresAt) end(call, phase.lapsed ? 'outcome_unknown' : 'skipped')
+    if (phase.kind !== 'claimed' || time < phase.claim.time + call.deadlineMs) continue
+    phase.claim.end = { kind: 'lapsed', time }
+    const isAgain = call.idempotent && phase.claim.try < call.toolTries && !phase.cancelled && time < call.expiresAt
+    if (isAgain) call.phase = { kind: 'ready', try: phase.claim.try + 1, lapsed: true }
+    else end(call, 'outcome_unknown')
+  }
+}
+
+function find(turn: Turn | undefined, of: Pick<Claim, 'round' | 'ordinal'>): OpenCall | undefined {
+  return turn?.calls.find(({ round, ordinal }) => round === of.round && ordinal === of.ordinal)
+}
+
+function end(call: OpenCall, status: ResultStatus): void {
+  call.phase = { kind: 'done' }
+  call.ending = status
+}
+
+/** Statuses that promise that a call never ran in any try. */
+export const neverRan: ReadonlySet<ResultStatus> = new Set<MessageOf<'call-finished'>['status']>(['rejected', 'vetoed', 'skipped'])

@@ -1,0 +1,36 @@
+// The clients' way to the agent: an edge on a bus of its own, as a program has that asks Weir over Kafka. It creates the topics.
+
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Edge } from '../../services/edge/edge.ts'
+import { openEdge } from '../../services/edge/edge.ts'
+import { loadAgents } from '../../services/weir.ts'
+import type { Agent } from '../../shared/agents.ts'
+import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
+import { systemClock } from '../../shared/clock.ts'
+import { topicSpecs } from '../../shared/topology.ts'
+
+export type Client = { agent: Agent; edge: Edge; close(): Promise<void> }
+
+export type ClientOptions = { bootstrapServers: string; prefix: string; partitions: number; agentFile: string; folder: string }
+
+export async function openClient({ bootstrapServers, prefix, partitions, agentFile, folder }: ClientOptions): Promise<Client> {
+  // Only declarations and settings go into messages; where the tools are is the executors' business.
+  const agent = loadAgents(agentFile, { CHAOS_PROCESS: 'client', CHAOS_STARTS: 'none' }).get('worker') as Agent
+  const bus = await openKafkaBus({
+    client: { clientId: 'chaos-client', brokers: [bootstrapServers] },
+    clock: systemClock,
+    log: pino({ level: 'info' }, pino.destination({ dest: join(folder, 'client.log'), sync: true })),
+    tablesFolder: join(folder, 'data', 'client'),
+  })
+  await bus.ensureTopics(topicSpecs(prefix, partitions))
+  const edge = openEdge({ bus, topicPrefix: prefix, partitions })
+  return {
+    agent,
+    edge,
+    async close() {
+      edge.close()
+      await bus.close()
+    },
+  }
+}

@@ -1,0 +1,177 @@
+// What is done to the fleet and the broker. Each fault is judged by whether it really hit: a process that is killed must have been alive and have owned
+// partitions, a zombie must have been expelled by the broker while it stood still, a broker must have been gone and have answered again.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Broker } from '../support/kafka/broker-options.ts'
+import type { Disturbance } from './evidence.ts'
+import type { Fleet, Member } from './fleet.ts'
+import type { Groups } from './groups.ts'
+import type { Fault } from './plan.ts'
+
+type World = {
+  fleet: Fleet
+  broker: Pick<Broker, 'kill' | 'restart' | 'pause' | 'resume'>
+  groups: Groups
+  /** Aborts when the run fails. */
+  signal: AbortSignal
+  /** One fault of the broker after the other, with turns in between: a pause of a broker that is still starting would show nothing. */
+  broken: { until: Promise<unknown> }
+  /** Turns so far. */
+  answered: () => number
+}
+
+/** `detail`: who, and what was seen. */
+export type Inflicted = { kind: Fault['kind']; hit: boolean; detail: string }
+
+/** A broker needs seconds on an idle machine; on one that is busy with a fleet, much longer. */
+const answerMs = 180_000
+const expulsionMs = 120_000
+const turnsBetween = 10
+const turnsBetweenMs = 90_000
+const lookMs = 300
+const leaveMs = 25_000
+const churnMs = 2_000
+/** The longest wait for a guest to join. */
+const joinMs = 60_000
+
+export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
+  const { kind } = fault
+  switch (kind) {
+    case 'kill':
+      return { kind, ...(await killAndStart(await victims(world, fault.pick, 1), fault.downMs, world)) }
+    case 'kill-stage':
+      return { kind, ...(await killAndStart(await allOfAStage(world, fault.pick), fault.downMs, world)) }
+    case 'zombie':
+      return { kind, ...(await zombie(fault.pick, fault.lingerMs, world)) }
+    case 'churn':
+      return { kind, ...(await churn(fault.pick, fault.forMs, world)) }
+    case 'broker-restart':
+      return { kind, ...(await brokerFault(world, () => world.broker.restart())) }
+    case 'broker-kill':
+      return { kind, ...(await brokerFault(world, () => killBroker(world, fault.downMs))) }
+    case 'broker-pause':
+      return { kind, ...(await brokerFault(world, () => pauseBroker(world, fault.forMs))) }
+  }
+}
+
+type Seen = { hit: boolean; detail: string }
+
+/** Those that own partitions, as the broker says now or, where it is away, said last. One fault takes only whom no other fault holds. */
+async function victims({ fleet, groups }: World, pick: number, count: number): Promise<{ members: Member[]; owned: number }> {
+  const owned = (await groups.owned()) ?? groups.lastOwned()
+  const up = [...fleet.members].filter(({ state, name }) => state === 'up' && (owned.get(name) ?? 0) > 0)
+  const from = Math.floor(pick * up.length)
+  const members = [...up.slice(from), ...up.slice(0, from)].slice(0, count)
+  return { members, owned: members.reduce((sum, { name }) => sum + (owned.get(name) ?? 0), 0) }
+}
+
+async function allOfAStage(world: World, pick: number): Promise<{ members: Member[]; owned: number }> {
+  const { fleet, groups } = world
+  const owned = (await groups.owned()) ?? groups.lastOwned()
+  const stages = [...new Set([...fleet.members].flatMap(({ stages }) => stages))]
+  const stage = stages[Math.floor(pick * stages.length)] as string
+  const members = [...fleet.members].filter(({ state, stages }) => state === 'up' && stages.includes(stage))
+  return { members, owned: members.reduce((sum, { name }) => sum + (owned.get(name) ?? 0), 0) }
+}
+
+async function killAndStart({ members, owned }: { members: Member[]; owned: number }, downMs: number, { fleet }: World): Promise<Seen> {
+  const killed = await Promise.all(members.map((member) => fleet.kill(member)))
+  const hit = owned > 0 && killed.length > 0 && killed.every(Boolean)
+  await sleep(downMs)
+  for (const member of members) fleet.start(member)
+  return { hit, detail: `${members.map(({ name }) => name).join(', ') || 'nobody'}, with ${owned} partitions` }
+}
+
+/** Stands still until the broker has given its partitions to others, lingers, and wakes up believing that nothing happened. */
+async function zombie(pick: number, lingerMs: number, world: World): Promise<Seen> {
+  const { fleet, groups, signal } = world
+  const { members, owned } = await victims(world, pick, 1)
+  const [member] = members
+  if (member === undefined || !fleet.pause(member)) return { hit: false, detail: 'nobody' }
+  let isExpelled = false
+  const deadline = Date.now() + expulsionMs
+  while (!isExpelled && Date.now() < deadline && !signal.aborted) {
+    await sleep(lookMs)
+    const now = await groups.owned()
+    isExpelled = now !== undefined && !now.has(member.name)
+  }
+  await sleep(lingerMs)
+  const isAwake = fleet.resume(member)
+  return { hit: isExpelled && isAwake, detail: `${member.name}, with ${owned} partitions, ${isExpelled ? 'expelled' : 'never expelled'}` }
+}
+
+/** Every two seconds a process of a stage joins and the one before it leaves; on a busy machine as soon as the broker has seen it join. */
+async function churn(pick: number, forMs: number, { fleet, groups, signal, broken }: World): Promise<Seen> {
+  await broken.until // who cannot join does not move anything
+  const stages = [...new Set([...fleet.members].flatMap(({ stages }) => stages))]
+  const stage = stages[Math.floor(pick * stages.length)] as string
+  const until = Date.now() + forMs
+  const leaving: Promise<unknown>[] = []
+  let joined = 0
+  while (Date.now() < until && !signal.aborted) {
+    const began = Date.now()
+    const guest = fleet.add(`${stage}-guest-${began}`, [stage])
+    let isSeen = false
+    while (Date.now() < began + (isSeen ? churnMs : joinMs) && !signal.aborted) {
+      await sleep(lookMs)
+      isSeen ||= (await groups.owned())?.has(guest.name) ?? false
+    }
+    if (isSeen) joined += 1
+    leaving.push(fleet.leave(guest, leaveMs))
+  }
+  await Promise.all(leaving)
+  return { hit: joined > 0, detail: `${stage}: ${leaving.length} came and went, ${joined} were seen in the group` }
+}
+
+function brokerFault(world: World, act: () => Promise<void>): Promise<Seen> {
+  const mine = world.broken.until.then(() => breakBroker(world, act))
+  world.broken.until = mine.then(() => turnsGoOn(world)).catch(() => {})
+  return mine
+}
+
+/** While it acts, the broker is asked again and again: it must have been silent at least once, and must answer in the end. */
+async function breakBroker({ fleet, groups, signal }: World, act: () => Promise<void>): Promise<Seen> {
+  const disturbance: Disturbance = { kind: 'broker', process: 'broker', from: Date.now(), to: Number.POSITIVE_INFINITY }
+  fleet.disturbances.push(disturbance)
+  let isActing = true
+  let silences = 0
+  const looking = (async () => {
+    while (isActing) {
+      if ((await groups.owned()) === undefined) silences += 1
+      await sleep(lookMs)
+    }
+  })()
+  await act()
+  isActing = false
+  await looking
+  const deadline = Date.now() + answerMs
+  let answers = false
+  while (!answers && Date.now() < deadline && !signal.aborted) {
+    answers = (await groups.owned()) !== undefined
+    if (!answers) await sleep(lookMs)
+  }
+  disturbance.to = Date.now()
+  const seconds = ((disturbance.to - disturbance.from) / 1_000).toFixed(1)
+  return {
+    hit: silences > 0 && answers,
+    detail: `${silences === 0 ? 'it was never seen silent' : 'it was silent'}, ${answers ? `and answered after ${seconds} s` : 'and never answered again'}`,
+  }
+}
+
+async function turnsGoOn({ answered, signal }: World): Promise<void> {
+  const until = answered() + turnsBetween
+  const deadline = Date.now() + turnsBetweenMs
+  while (answered() < until && Date.now() < deadline && !signal.aborted) await sleep(lookMs)
+}
+
+async function killBroker({ broker }: World, downMs: number): Promise<void> {
+  await broker.kill()
+  await sleep(downMs)
+  await broker.restart()
+}
+
+async function pauseBroker({ broker }: World, forMs: number): Promise<void> {
+  await broker.pause()
+  await sleep(forMs)
+  await broker.resume()
+}

@@ -1,0 +1,211 @@
+// The processes of a run: several of each stage, each `weir up` as a fleet runs it. Whatever a process does, its error output is kept in a file of its
+// own; one that ends by itself is started again, as a fleet's supervisor would; all that is done to one is noted with its time.
+
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Disturbance } from './evidence.ts'
+
+const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
+
+/** On a busy machine, until a process of Weir listens to signals. */
+const startingMs = 20_000
+
+export type Member = {
+  /** The client id by which the broker knows it. */
+  readonly name: string
+  readonly stages: string[]
+  /** How often it was started. */
+  incarnation: number
+  startedAt: number
+  child: ChildProcess | undefined
+  state: 'up' | 'down' | 'paused' | 'leaving'
+}
+
+export type FleetOptions = {
+  folder: string
+  bootstrapServers: string
+  prefix: string
+  partitions: number
+  agentFile: string
+  startsFile: string
+}
+
+/** `code`: how it ended by itself. */
+export type UnexpectedExit = { process: string; code: number | null; signal: NodeJS.Signals | null; at: number }
+
+export type Fleet = {
+  readonly members: ReadonlySet<Member>
+  readonly disturbances: Disturbance[]
+  readonly exits: UnexpectedExit[]
+  starts(): number
+  /** A process of these stages; `name` must be new. */
+  add(name: string, stages: string[]): Member
+  /** kill -9. True: it was alive. */
+  kill(member: Member): Promise<boolean>
+  start(member: Member): void
+  pause(member: Member): boolean
+  resume(member: Member): boolean
+  /** It leaves the fleet: SIGTERM, and waits for its end; `exitMs`: until it is killed. Its exit code; undefined: it had to be killed. */
+  leave(member: Member, exitMs: number): Promise<number | null | undefined>
+  /** What a supervisor does for processes that end by themselves stops, too. */
+  leaveAll(exitMs: number): Promise<{ process: string; code: number | null | undefined }[]>
+  killAll(): void
+}
+
+export function createFleet(options: FleetOptions): Fleet {
+  const { folder } = options
+  mkdirSync(join(folder, 'logs'), { recursive: true })
+  const members = new Set<Member>()
+  /** Also those that are leaving. */
+  const children = new Set<ChildProcess>()
+  const disturbances: Disturbance[] = []
+  const exits: UnexpectedExit[] = []
+  let starts = 0
+  let isOver = false
+
+  function start(member: Member): void {
+    if (isOver || !members.has(member) || member.state !== 'down') return
+    starts += 1
+    member.incarnation += 1
+    member.startedAt = Date.now()
+    const log = openSync(join(folder, 'logs', `${member.name}.${member.incarnation}.log`), 'a')
+    const child = spawn(weir, argumentsOf(member, options), {
+      cwd: folder,
+      env: { ...environment(), CHAOS_PROCESS: nameOf(member), CHAOS_STARTS: options.startsFile },
+      stdio: ['ignore', log, log],
+    })
+    closeSync(log)
+    children.add(child)
+    child.on('exit', () => children.delete(child))
+    member.child = child
+    member.state = 'up'
+    child.on('error', () => {}) // its exit says it
+    child.on('exit', (code, signal) => {
+      if (member.child !== child) return
+      member.child = undefined
+      const wasAsked = member.state === 'down' || member.state === 'leaving'
+      member.state = 'down'
+      if (wasAsked) return
+      const at = Date.now()
+      exits.push({ process: nameOf(member), code, signal, at })
+      disturbances.push({ kind: 'exit', process: nameOf(member), from: at - 5_000, to: at })
+      setTimeout(() => start(member), 1_000)
+    })
+  }
+
+  async function kill(member: Member): Promise<boolean> {
+    const { child } = member
+    if (child === undefined || member.state === 'down') return false
+    const from = Date.now()
+    const process = nameOf(member)
+    member.state = 'down'
+    const gone = endOf(child)
+    child.kill('SIGKILL')
+    await gone
+    member.child = undefined
+    disturbances.push({ kind: 'kill', process, from, to: Date.now() })
+    return true
+  }
+
+  async function leave(member: Member, exitMs: number): Promise<number | null | undefined> {
+    const { child } = member
+    members.delete(member) // for good, also if another fault holds it down at the moment
+    if (child === undefined || member.state === 'down') return undefined
+    const from = Date.now()
+    const process = nameOf(member)
+    member.state = 'leaving'
+    const gone = endOf(child)
+    child.kill('SIGTERM')
+    const late = new AbortController()
+    const isLate = await Promise.race([gone.then(() => false), sleep(exitMs, true, { signal: late.signal }).catch(() => false)])
+    late.abort()
+    if (isLate) child.kill('SIGKILL')
+    await gone
+    member.state = 'down'
+    disturbances.push({ kind: isLate ? 'kill' : 'leave', process, from, to: Date.now() })
+    if (isLate) return undefined
+    // Before a process listens to signals, SIGTERM ends it as it ends any other, and nothing of it was begun.
+    const wasStarting = child.signalCode === 'SIGTERM' && from - member.startedAt < startingMs
+    return wasStarting ? 0 : child.exitCode
+  }
+
+  return {
+    members,
+    disturbances,
+    exits,
+    starts: () => starts,
+    add(name, stages) {
+      const member: Member = { name, stages, incarnation: 0, startedAt: 0, child: undefined, state: 'down' }
+      members.add(member)
+      start(member)
+      return member
+    },
+    start,
+    kill,
+    leave,
+    pause(member) {
+      if (member.state !== 'up' || !member.child?.kill('SIGSTOP')) return false
+      member.state = 'paused'
+      disturbances.push({ kind: 'pause', process: nameOf(member), from: Date.now(), to: Number.POSITIVE_INFINITY })
+      return true
+    },
+    resume(member) {
+      const pause = disturbances.findLast(({ kind, process }) => kind === 'pause' && process === nameOf(member))
+      if (member.state !== 'paused' || !member.child?.kill('SIGCONT')) return false
+      member.state = 'up'
+      if (pause !== undefined) pause.to = Date.now()
+      return true
+    },
+    async leaveAll(exitMs) {
+      isOver = true
+      const all = [...members].filter(({ child }) => child !== undefined)
+      return Promise.all(all.map(async (member) => ({ process: nameOf(member), code: await leave(member, exitMs) })))
+    },
+    killAll() {
+      isOver = true
+      for (const member of members) member.state = 'down'
+      for (const child of children) child.kill('SIGKILL')
+    },
+  }
+}
+
+/** As tools and logs call it: `executor-1#3`. */
+export function nameOf({ name, incarnation }: Member): string {
+  return `${name}#${incarnation}`
+}
+
+function argumentsOf({ name, stages }: Member, { folder, bootstrapServers, prefix, partitions, agentFile }: FleetOptions): string[] {
+  return [
+    'up',
+    ...['--bus', 'kafka', '--bootstrap-server', bootstrapServers, '--stages', stages.join(',')],
+    ...['--agents', agentFile, '--topic-prefix', prefix, '--partitions', `${partitions}`],
+    ...[
+      '--data-folder',
+      join(folder, 'data', name),
+      '--command-property',
+      `client.id=${name}`,
+      '--log-level',
+      'info',
+      '--health-port',
+      '0',
+    ],
+  ]
+}
+
+/** Without what the machine that runs the tests has set. */
+function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name)),
+  )
+}
+
+function endOf(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve()
+    else child.once('exit', () => resolve())
+  })
+}

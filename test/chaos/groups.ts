@@ -1,0 +1,76 @@
+// Who is in which consumer group, as the broker says it: the only witness of whether a process had work to lose, and of whether it was expelled.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Admin, GroupDescription } from 'kafkajs'
+import kafkajs from 'kafkajs'
+import { stageNames } from './topics.ts'
+
+/** By member name (its client id): how many partitions it owns over all groups. */
+export type Owned = Map<string, number>
+
+export type Groups = {
+  /** Undefined: the broker does not answer now. */
+  owned(): Promise<Owned | undefined>
+  /** As it was when the broker last answered. */
+  lastOwned(): Owned
+  close(): Promise<void>
+}
+
+const requestMs = 5_000
+/** A broker that takes longer does not answer now. */
+const answerMs = 10_000
+
+export function watchGroups(bootstrapServers: string, prefix: string): Groups {
+  const kafka = new kafkajs.Kafka({
+    clientId: 'chaos-groups',
+    brokers: [bootstrapServers],
+    logLevel: kafkajs.logLevel.NOTHING,
+    connectionTimeout: requestMs,
+    requestTimeout: requestMs,
+    retry: { retries: 2, initialRetryTime: 100, maxRetryTime: 300 }, // the first try of a new connection always fails: it knows no broker yet
+  })
+  let admin: Admin | undefined
+  let last: Owned = new Map()
+
+  /** With a new connection after every failure: what the old one still knows about the broker may be gone. */
+  async function connected(): Promise<Admin> {
+    if (admin !== undefined) return admin
+    const fresh = kafka.admin()
+    await fresh.connect()
+    admin = fresh
+    return fresh
+  }
+
+  async function close(): Promise<void> {
+    const former = admin
+    admin = undefined
+    await former?.disconnect().catch(() => {})
+  }
+
+  return {
+    async owned() {
+      const late = new AbortController()
+      const answer = connected()
+        .then((admin) => admin.describeGroups(stageNames.map((stage) => prefix + stage)))
+        .then(({ groups }) => ownedIn(groups))
+        .catch(() => undefined)
+      const owned = await Promise.race([answer, sleep(answerMs, undefined, { signal: late.signal }).catch(() => undefined)])
+      late.abort()
+      if (owned === undefined) void close()
+      else last = owned
+      return owned
+    },
+    lastOwned: () => last,
+    close,
+  }
+}
+
+function ownedIn(groups: GroupDescription[]): Owned {
+  const owned: Owned = new Map()
+  for (const { clientId, memberAssignment } of groups.flatMap(({ members }) => members)) {
+    const assignment = memberAssignment.length === 0 ? undefined : kafkajs.AssignerProtocol.MemberAssignment.decode(memberAssignment)
+    const partitions = Object.values(assignment?.assignment ?? {}).flat().length
+    owned.set(clientId, (owned.get(clientId) ?? 0) + partitions)
+  }
+  return owned
+}

@@ -1,0 +1,27 @@
+// The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N]. Exit 0: nothing was violated; 1: something was, and
+// the folder that is named holds the logs of all processes, the records and the violations.
+
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { runChaos } from './run.ts'
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '2' },
+    seed: { type: 'string', default: randomBytes(4).toString('hex') },
+    clients: { type: 'string', default: '10' },
+    partitions: { type: 'string', default: '4' },
+  },
+})
+
+const options = {
+  seed: values.seed,
+  minutes: Number(values.minutes),
+  clients: Number(values.clients),
+  partitions: Number(values.partitions),
+}
+console.log(JSON.stringify(options))
+const { violations, summary, folder } = await runChaos({ ...options, say: (line) => console.log(line) })
+console.log(summary)
+if (folder !== undefined) console.log(`seed ${options.seed} failed; what is left of it is in ${folder}`)
+process.exit(violations.length === 0 ? 0 : 1)

@@ -1,0 +1,52 @@
+// The plan of a run: which fault comes when, from the seed. Each two minutes hold every kind at least once, with the broker's own faults apart from
+// one another and everything else wherever the dice put it, so that several come at once.
+
+import type { Random } from '../simulation/random.ts'
+
+/** `pick`: which of those that can be hit, as a part of 1. */
+export type Fault =
+  | { kind: 'kill'; pick: number; downMs: number }
+  | { kind: 'kill-stage'; pick: number; downMs: number }
+  | { kind: 'zombie'; pick: number; lingerMs: number }
+  | { kind: 'churn'; pick: number; forMs: number }
+  | { kind: 'broker-restart' }
+  | { kind: 'broker-kill'; downMs: number }
+  | { kind: 'broker-pause'; forMs: number }
+
+export type FaultKind = Fault['kind']
+
+export type PlannedFault = { atMs: number; fault: Fault }
+
+const cycleMs = 120_000
+
+/** Sorted by time; all begin before `totalMs`. */
+export function planFaults(random: Random, totalMs: number): PlannedFault[] {
+  const planned: PlannedFault[] = []
+  for (let from = 0; from < totalMs; from += cycleMs)
+    planned.push(...cycle(random).map(({ atMs, fault }) => ({ atMs: from + atMs, fault })))
+  return planned.filter(({ atMs }) => atMs < totalMs).sort((a, b) => a.atMs - b.atMs)
+}
+
+function cycle(random: Random): PlannedFault[] {
+  const within = (from: number, to: number) => random.between(from * 1_000, to * 1_000)
+  const brokerSlots = shuffled(random, [8, 44, 84])
+  const [restartAt = 0, killAt = 0, pauseAt = 0] = brokerSlots.map((slot) => within(slot, slot + 4))
+  return [
+    { atMs: restartAt, fault: { kind: 'broker-restart' } },
+    { atMs: killAt, fault: { kind: 'broker-kill', downMs: random.between(0, 3_000) } },
+    { atMs: pauseAt, fault: { kind: 'broker-pause', forMs: 30_000 } },
+    ...Array.from(
+      { length: 7 },
+      (): PlannedFault => ({ atMs: within(3, 115), fault: { kind: 'kill', pick: random.unit(), downMs: within(0, 3) } }),
+    ),
+    { atMs: within(5, 110), fault: { kind: 'kill-stage', pick: random.unit(), downMs: within(0, 3) } },
+    { atMs: within(2, 50), fault: { kind: 'zombie', pick: random.unit(), lingerMs: within(0, 4) } },
+    { atMs: within(55, 95), fault: { kind: 'zombie', pick: random.unit(), lingerMs: within(0, 4) } },
+    { atMs: within(10, 90), fault: { kind: 'churn', pick: random.unit(), forMs: 16_000 } },
+  ]
+}
+
+function shuffled<T>(random: Random, items: T[]): T[] {
+  const rest = [...items]
+  return items.map(() => rest.splice(random.below(rest.length), 1)[0] as T)
+}

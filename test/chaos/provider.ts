@@ -1,0 +1,144 @@
+// The provider: an HTTP server that speaks Anthropic's Messages API and streams what the script says, in pieces and with pauses, so that a process
+// can be killed in the middle of an answer. It notes every answer that it gave as a whole.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Said } from './evidence.ts'
+import type { Answer, Block, ModelRequest } from './model.ts'
+import { answerTo } from './model.ts'
+
+export type ProviderServer = {
+  url: string
+  said: Said[]
+  requests(): number
+  close(): Promise<void>
+}
+
+const pieceChars = 16
+const pauseMs = 15
+
+export async function startProvider(seed: string): Promise<ProviderServer> {
+  const said: Said[] = []
+  const attempts = new Map<string, number>()
+  let requests = 0
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    requests += 1
+    const found = answerTo(seed, JSON.parse(await bodyOf(request)) as ModelRequest)
+    if (found === undefined) return fail(response, 400, 'this message is not in any script')
+    const name = JSON.stringify([found.conversation, found.messageId, found.round])
+    const attempt = attempts.get(name) ?? 0
+    attempts.set(name, attempt + 1)
+    switch (found.troubles[attempt]) {
+      case 'overloaded':
+        return fail(response, 529, 'overloaded')
+      case 'refused':
+        return fail(response, 400, 'the request is refused')
+      case 'hangup':
+        response.destroy()
+        return
+      case 'cut':
+        await stream(response, found, true)
+        response.destroy()
+        return
+      default:
+        note(found)
+        await stream(response, found, false)
+        response.end()
+    }
+  }
+
+  /** Before it is streamed: whoever was told the end of it has it whole, whether or not this server ever learns that. */
+  function note({ conversation, messageId, blocks }: Answer): void {
+    said.push({
+      conversation,
+      messageId,
+      text: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+      calls: blocks.flatMap((block) => (block.type === 'tool_use' ? [{ name: block.name, raw: block.input }] : [])),
+    })
+  }
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    said,
+    requests: () => requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function fail(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ type: 'error', error: { type: status === 529 ? 'overloaded_error' : 'invalid_request_error', message } }))
+}
+
+async function stream(response: ServerResponse, { blocks, messageId, round }: Answer, isCut: boolean): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const events = [...eventsOf(blocks, `${messageId}.${round}`)]
+  const sent = isCut ? events.slice(0, Math.ceil(events.length / 2)) : events
+  for (const event of sent) {
+    if (response.destroyed) return
+    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    if (event.type === 'content_block_delta') await sleep(pauseMs)
+  }
+}
+
+type ServerEvent = { type: string; [key: string]: unknown }
+
+function* eventsOf(blocks: Block[], id: string): Generator<ServerEvent> {
+  const usage = { input_tokens: 10, output_tokens: 5 }
+  const message = { id, type: 'message', role: 'assistant', model: 'chaos', content: [], stop_reason: null, usage }
+  yield { type: 'message_start', message }
+  for (const [index, block] of blocks.entries()) {
+    yield { type: 'content_block_start', index, content_block: beginningOf(block) }
+    for (const delta of deltasOf(block)) yield { type: 'content_block_delta', index, delta }
+    yield { type: 'content_block_stop', index }
+  }
+  const stop_reason = blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
+  yield { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 20 } }
+  yield { type: 'message_stop' }
+}
+
+function beginningOf(block: Block): object {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: '' }
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' }
+    case 'tool_use':
+      return { type: 'tool_use', id: block.id, name: block.name, input: {} }
+  }
+}
+
+function deltasOf(block: Block): object[] {
+  switch (block.type) {
+    case 'text':
+      return piecesOf(block.text).map((text) => ({ type: 'text_delta', text }))
+    case 'thinking':
+      return [
+        ...piecesOf(block.thinking).map((thinking) => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature: 'signed' },
+      ]
+    case 'tool_use':
+      return piecesOf(block.input).map((partial_json) => ({ type: 'input_json_delta', partial_json }))
+  }
+}
+
+function piecesOf(text: string): string[] {
+  return Array.from({ length: Math.ceil(text.length / pieceChars) }, (_, i) => text.slice(i * pieceChars, (i + 1) * pieceChars))
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}

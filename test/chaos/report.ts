@@ -1,0 +1,91 @@
+// What a run did, in numbers, and what was wrong, with addresses.
+
+import { explainUnknowns } from './checkers/unknown-explained.ts'
+import type { Evidence, Violation } from './evidence.ts'
+import { addressOf, recordsOf, turnKey } from './evidence.ts'
+import type { Inflicted } from './faults.ts'
+import type { UnexpectedExit } from './fleet.ts'
+import type { LineKind } from './log-lines.ts'
+import type { FaultKind } from './plan.ts'
+
+export type RunFacts = {
+  inflicted: Inflicted[]
+  planned: Partial<Record<FaultKind, number>>
+  processStarts: number
+  exits: UnexpectedExit[]
+  asksAgain: number
+  modelRequests: number
+  toolsEnded: number
+  trouble: LineKind[]
+  /** Milliseconds of each part of the run. */
+  times: Record<string, number>
+}
+
+const violationsShown = 40
+const linesShown = 25
+
+export function report(evidence: Evidence, violations: Violation[], facts: RunFacts): string {
+  return [
+    ...counts(evidence, facts),
+    ...facts.exits.map(({ process, code, signal }) => `  ended by itself: ${process}, ${signal ?? `exit code ${code}`}`),
+    'lines of the logs at error and above:',
+    ...(facts.trouble.length === 0 ? ['  none'] : []),
+    ...facts.trouble.slice(0, linesShown).map(({ level, text, count }) => `  ${count} x ${level}: ${text}`),
+    `violations: ${violations.length}`,
+    ...violations
+      .slice(0, violationsShown)
+      .map(({ checker, what, at }) => `  VIOLATED ${checker}: ${what}${at === undefined ? '' : ` (at ${at})`}`),
+    ...(violations.length > violationsShown ? [`  and ${violations.length - violationsShown} more`] : []),
+  ].join('\n')
+}
+
+function counts(evidence: Evidence, facts: RunFacts): string[] {
+  const { records, sent } = evidence
+  const finished = recordsOf(evidence, 'turn-finished')
+  const results = recordsOf(evidence, 'round-outcome').flatMap(({ message }) => message.results)
+  const seen = new Set<string>()
+  const repeats = records.filter(({ id }) => id !== undefined && seen.size === seen.add(id).size).length
+  const bothTwice =
+    recordsOf(evidence, 'user-message').length -
+    new Set(recordsOf(evidence, 'user-message').map(({ message }) => `${message.conversation}/${message.messageId}`)).size
+  return [
+    `messages sent: ${sent.length}, repeats of clients in the log: ${bothTwice}, asked again: ${facts.asksAgain}`,
+    `turns: ${tally(finished.map(({ message }) => message.outcome))}`,
+    `rounds: ${recordsOf(evidence, 'round-outcome').length}; requests that reached the model: ${facts.modelRequests}`,
+    `calls: ${tally(results.map(({ status }) => status))}; tools started: ${evidence.starts.length}, ended: ${facts.toolsEnded}`,
+    `unknown outcomes explained by: ${tally(explainUnknowns(evidence).map(({ why }) => why ?? 'NOTHING'))}`,
+    `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
+    `faults (hit of asked): ${tallyFaults(facts)}`,
+    ...facts.inflicted.filter(({ hit }) => !hit).map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
+    `processes started: ${facts.processStarts}, ended by themselves: ${facts.exits.length}`,
+    slowest(evidence),
+    `seconds: ${Object.entries(facts.times)
+      .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)
+      .join(', ')}`,
+  ]
+}
+
+function tallyFaults({ inflicted, planned }: RunFacts): string {
+  return Object.entries(planned)
+    .map(([kind, count]) => `${kind} ${inflicted.filter((one) => one.kind === kind && one.hit).length} of ${count}`)
+    .join(', ')
+}
+
+function slowest(evidence: Evidence): string {
+  const began = new Map(recordsOf(evidence, 'turn-started').map((record) => [turnKey(record.message), record]))
+  const turns = recordsOf(evidence, 'turn-finished').flatMap((record) => {
+    const start = began.get(turnKey(record.message))
+    return start === undefined
+      ? []
+      : [{ ms: record.time - start.time, at: addressOf(start), turn: turnKey(record.message), outcome: record.message.outcome }]
+  })
+  const sorted = turns.sort((a, b) => a.ms - b.ms)
+  const [median, last] = [sorted[Math.floor(sorted.length / 2)], sorted.at(-1)]
+  if (median === undefined || last === undefined) return 'no turn was finished'
+  return `turns took ${median.ms} ms (median); the slowest ${last.ms} ms: ${last.turn}, ${last.outcome}, began at ${last.at}`
+}
+
+function tally(words: string[]): string {
+  const groups = [...Map.groupBy(words, (word) => word)].sort(([, a], [, b]) => b.length - a.length)
+  return groups.length === 0 ? 'none' : groups.map(([word, all]) => `${word} ${all.length}`).join(', ')
+}

@@ -1,0 +1,207 @@
+// One run of the chaos suite, from a broker of its own to the verdict. The order of a run stands here; what each step is, elsewhere.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import kafkajs from 'kafkajs'
+import { createRandom } from '../simulation/random.ts'
+import { startBroker } from '../support/kafka/broker.ts'
+import { writeAgent } from './agent.ts'
+import { check } from './check.ts'
+import { openClient } from './client.ts'
+import type { Evidence, Violation } from './evidence.ts'
+import type { Inflicted } from './faults.ts'
+import { inflict } from './faults.ts'
+import type { Fleet } from './fleet.ts'
+import { createFleet } from './fleet.ts'
+import type { Groups } from './groups.ts'
+import { watchGroups } from './groups.ts'
+import type { Load } from './load.ts'
+import { startLoad } from './load.ts'
+import { troubleIn } from './log-lines.ts'
+import type { PlannedFault } from './plan.ts'
+import { planFaults } from './plan.ts'
+import { startProvider } from './provider.ts'
+import type { RunFacts } from './report.ts'
+import { report } from './report.ts'
+import { settled } from './settled.ts'
+import { readToolRecords } from './tool-records.ts'
+import { startToolServer } from './tool-server.ts'
+import { readCommits, readTopics } from './topics.ts'
+
+export type ChaosOptions = {
+  seed: string
+  /** Of faults; starting, draining and checking come on top. */
+  minutes: number
+  /** Conversations at once. */
+  clients: number
+  partitions: number
+  say: (line: string) => void
+}
+
+/** `folder`: what is left of it, if it failed. */
+export type ChaosResult = { violations: Violation[]; summary: string; evidence: Evidence; facts: RunFacts; folder: string | undefined }
+
+const prefix = 'weir.'
+const warmUpMs = 180_000
+/** A turn may take as long as its wall limit, 5 minutes, plus the time of the last call. */
+const drainMs = 330_000
+const settleMs = 60_000
+const leaveMs = 30_000
+
+/** Three processes read each stage's inbox; they share processes in different ways. */
+const layout: Record<string, string[]> = {
+  'conversation-1': ['conversation'],
+  'conversation-2': ['conversation'],
+  'llm-gateway-1': ['llm-gateway'],
+  'llm-gateway-2': ['llm-gateway'],
+  'accumulator-validator-1': ['accumulator', 'validator'],
+  'accumulator-validator-2': ['accumulator', 'validator'],
+  'loop-detector-1': ['loop-detector'],
+  'loop-detector-2': ['loop-detector'],
+  'executor-1': ['executor'],
+  'executor-2': ['executor'],
+  'all-1': ['conversation', 'llm-gateway', 'accumulator', 'validator', 'loop-detector', 'executor'],
+}
+
+export async function runChaos({ seed, minutes, clients, partitions, say }: ChaosOptions): Promise<ChaosResult> {
+  const random = createRandom(seed)
+  const folder = mkdtempSync(join(tmpdir(), 'weir-chaos-'))
+  mkdirSync(join(folder, 'data'))
+  const startsFile = join(folder, 'starts.jsonl')
+  const times = stopwatch()
+  const cleanUp: (() => Promise<unknown> | unknown)[] = []
+  let isSound = false
+  try {
+    const broker = await startBroker({ heapMiB: 512 })
+    cleanUp.push(() => broker.stop())
+    const provider = await startProvider(seed)
+    cleanUp.push(() => provider.close())
+    const toolServer = await startToolServer(startsFile)
+    cleanUp.push(() => toolServer.close())
+    const agentFile = writeAgent({ folder, providerUrl: provider.url, toolsUrl: toolServer.url, startsFile })
+    const { bootstrapServers } = broker
+    const client = await openClient({ bootstrapServers, prefix, partitions, agentFile, folder })
+    cleanUp.push(() => client.close())
+    const fleet = createFleet({ folder, bootstrapServers, prefix, partitions, agentFile, startsFile })
+    cleanUp.push(() => fleet.killAll())
+    for (const [name, stages] of Object.entries(layout)) fleet.add(name, stages)
+    const load = startLoad({ edge: client.edge, agent: client.agent, random: random.fork('load'), clients })
+    const groups = watchGroups(bootstrapServers, prefix)
+    cleanUp.push(() => groups.close())
+    await warmUp(load, groups, folder)
+    times.lap('start')
+    say(`the first turns were answered; faults begin, in ${folder}`)
+
+    const plan = planFaults(random.fork('plan'), minutes * 60_000)
+    const inflicted = await inflictAll({ plan, fleet, broker, groups, load, say, totalMs: minutes * 60_000 })
+    times.lap('faults')
+    const isDrained = await load.drain(drainMs)
+    times.lap('drain')
+    const kafka = new kafkajs.Kafka({ clientId: 'chaos-checker', brokers: [bootstrapServers], logLevel: kafkajs.logLevel.NOTHING })
+    const isSettled = await settled({ kafka, prefix }, settleMs)
+    times.lap('settle')
+    const left = await fleet.leaveAll(leaveMs)
+    times.lap('leave')
+
+    const { starts, ended } = readToolRecords(startsFile)
+    const { disturbances } = fleet
+    const { said } = provider
+    const records = await readTopics({ kafka, prefix })
+    const committed = await readCommits({ kafka, prefix })
+    times.lap('read')
+    const evidence: Evidence = { partitions, records, starts, sent: load.sent, said, disturbances, committed }
+    const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted }), ...check(evidence)]
+    times.lap('check')
+    const facts: RunFacts = {
+      inflicted,
+      planned: Object.fromEntries([...Map.groupBy(plan, ({ fault }) => fault.kind)].map(([kind, all]) => [kind, all.length])),
+      processStarts: fleet.starts(),
+      exits: fleet.exits,
+      asksAgain: load.asksAgain(),
+      modelRequests: provider.requests(),
+      toolsEnded: ended,
+      trouble: troubleIn(join(folder, 'logs')),
+      times: times.laps,
+    }
+    isSound = violations.length === 0
+    const summary = report(evidence, violations, facts)
+    if (!isSound) {
+      writeFileSync(join(folder, 'report.txt'), summary)
+      writeFileSync(join(folder, 'violations.json'), JSON.stringify(violations, undefined, 1))
+      writeFileSync(join(folder, 'disturbances.json'), JSON.stringify(disturbances, undefined, 1))
+      writeFileSync(join(folder, 'records.jsonl'), records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+      writeFileSync(join(folder, 'sent.json'), JSON.stringify(load.sent, undefined, 1))
+    }
+    return { violations, summary, evidence, facts, folder: isSound ? undefined : folder }
+  } finally {
+    for (const close of cleanUp.reverse()) await close()
+    if (isSound) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Turns are answered, and all of the fleet is seen in its groups. */
+async function warmUp(load: Load, groups: Groups, folder: string): Promise<void> {
+  const deadline = Date.now() + warmUpMs
+  while (load.answered() < 3 || ((await groups.owned())?.size ?? 0) < Object.keys(layout).length) {
+    if (Date.now() > deadline)
+      throw new Error(
+        `no three turns were answered, or not all of the fleet has joined, within ${warmUpMs} ms; the logs are in ${folder}/logs`,
+      )
+    await sleep(200)
+  }
+}
+
+type Inflicting = { plan: PlannedFault[]; totalMs: number; fleet: Fleet; groups: Groups; load: Load; say: ChaosOptions['say'] } & {
+  broker: Awaited<ReturnType<typeof startBroker>>
+}
+
+/** Each fault at its time, whatever else is going on; resolves when the time is over and all of them are. */
+async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say }: Inflicting): Promise<Inflicted[]> {
+  const began = Date.now()
+  const failed = new AbortController()
+  const { signal } = failed
+  const broken = { until: Promise.resolve() }
+  const since = () => `${((Date.now() - began) / 1000).toFixed(0).padStart(5)} s`
+  const inflictOne = async ({ atMs, fault }: PlannedFault) => {
+    await sleep(atMs)
+    const inflicted = await inflict(fault, { fleet, broker, groups, signal, broken, answered: load.answered })
+    say(`${since()} ${inflicted.hit ? 'hit ' : 'MISS'} ${inflicted.kind}: ${inflicted.detail}; ${load.answered()} turns answered`)
+    return inflicted
+  }
+  const all = Promise.all(plan.map(inflictOne))
+  all.catch(() => failed.abort())
+  const [inflicted] = await Promise.all([all, sleep(totalMs)])
+  return inflicted
+}
+
+type Ends = { isDrained: boolean; isSettled: boolean; left: { process: string; code: number | null | undefined }[]; inflicted: Inflicted[] }
+
+/** What no record shows. */
+function ofTheRun({ isDrained, isSettled, left, inflicted }: Ends): Violation[] {
+  const checker = 'run'
+  const violations: Violation[] = []
+  if (!isDrained) violations.push({ checker, what: `some messages were not answered ${drainMs} ms after the last fault` })
+  if (!isSettled) violations.push({ checker, what: `some stage had not done its inbox ${settleMs} ms after the last message was answered` })
+  for (const { process, code } of left)
+    if (code !== 0)
+      violations.push({
+        checker,
+        what: `${process} was asked to stop and ${code === undefined ? `had to be killed after ${leaveMs} ms` : `exited with ${code}`}`,
+      })
+  if (inflicted.every(({ hit }) => !hit)) violations.push({ checker, what: 'no fault hit: this run has shown nothing' })
+  return violations
+}
+
+function stopwatch(): { laps: Record<string, number>; lap(name: string): void } {
+  const laps: Record<string, number> = {}
+  let from = Date.now()
+  return {
+    laps,
+    lap(name) {
+      laps[name] = Date.now() - from
+      from = Date.now()
+    },
+  }
+}

@@ -1,0 +1,124 @@
+// Reads whole topics from the broker with a consumer of its own, and decodes them with avsc and the schemas of the lock. No code of Weir: neither its
+// bus nor its codec may decide what the checkers see.
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import avro from 'avsc'
+import type { Admin, Kafka, KafkaMessage } from 'kafkajs'
+import type { Message } from '../../shared/messages.ts'
+import type { Committed, Logged } from './evidence.ts'
+
+/** What each stage reads; also its group's name, with the prefix before both. */
+const inboxes: Record<string, string> = {
+  conversation: 'conversation-events',
+  'llm-gateway': 'model-requests',
+  accumulator: 'model-deltas',
+  validator: 'rounds-proposed',
+  'loop-detector': 'rounds-checked',
+  executor: 'rounds-cleared',
+}
+
+const topicNames = [...Object.values(inboxes), 'history', 'policies', 'activity', 'dead-letters']
+
+export const stageNames = Object.keys(inboxes)
+
+type Place = { kafka: Kafka; prefix: string }
+type Ends = Map<string, { begin: number; end: number }>
+
+/** Everything that stands in the topics now, in the order of each partition. */
+export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
+  const admin = kafka.admin()
+  await admin.connect()
+  const ends = await endsOf(admin, prefix)
+  await admin.disconnect()
+  const missing = new Map([...ends].filter(([, { begin, end }]) => end > begin).map(([place, { end }]) => [place, end]))
+  const read = new Map<string, Logged[]>()
+  if (missing.size === 0) return []
+
+  const consumer = kafka.consumer({ groupId: `chaos-checker-${process.pid}-${Date.now()}`, sessionTimeout: 60_000, maxWaitTimeInMs: 200 })
+  await consumer.connect()
+  await consumer.subscribe({ topics: topicNames.map((name) => prefix + name), fromBeginning: true })
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>()
+  consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
+  await consumer.run({
+    autoCommit: false,
+    partitionsConsumedConcurrently: 1,
+    async eachBatch({ batch }) {
+      const topic = batch.topic.slice(prefix.length)
+      const place = `${topic}/${batch.partition}`
+      const records = read.get(place) ?? []
+      read.set(place, records)
+      for (const message of batch.messages)
+        if (Number(message.offset) > (records.at(-1)?.offset ?? -1)) records.push(logged(topic, batch.partition, message))
+      if (Number(batch.lastOffset()) + 1 >= (missing.get(place) ?? 0)) missing.delete(place)
+      if (missing.size === 0) resolve()
+    },
+  })
+  try {
+    await done
+  } finally {
+    await consumer.disconnect()
+  }
+  return [...read.values()].flat()
+}
+
+/** The last commit of every stage's group. */
+export async function readCommits({ kafka, prefix }: Place): Promise<Committed[]> {
+  const admin = kafka.admin()
+  await admin.connect()
+  const ends = await endsOf(admin, prefix)
+  const committed: Committed[] = []
+  for (const [stage, topic] of Object.entries(inboxes)) {
+    const offsets = await admin.fetchOffsets({ groupId: prefix + stage, topics: [prefix + topic] })
+    for (const { partition, offset, metadata } of offsets.flatMap(({ partitions }) => partitions)) {
+      const { begin, end } = ends.get(`${topic}/${partition}`) ?? { begin: 0, end: 0 }
+      committed.push({ group: prefix + stage, topic, partition, offset: Number(offset), metadata: metadata ?? '', begin, end })
+    }
+  }
+  await admin.disconnect()
+  return committed
+}
+
+async function endsOf(admin: Admin, prefix: string): Promise<Ends> {
+  const ends: Ends = new Map()
+  for (const topic of topicNames)
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(prefix + topic))
+      ends.set(`${topic}/${partition}`, { begin: Number(low), end: Number(high) })
+  return ends
+}
+
+function logged(topic: string, partition: number, { offset, timestamp, key, value, headers }: KafkaMessage): Logged {
+  const id = headers?.['weir-id']
+  return {
+    topic,
+    partition,
+    offset: Number(offset),
+    time: Number(timestamp),
+    key: key?.toString('utf8') ?? '',
+    id: id === undefined ? undefined : String(id),
+    digest: createHash('sha256')
+      .update(value ?? 'tombstone')
+      .digest('base64url'),
+    ...decoded(value),
+  }
+}
+
+type LockEntry = { id: number; type: string; schema: avro.Schema }
+
+const lock = JSON.parse(readFileSync(fileURLToPath(new URL('../../schemas/lock.json', import.meta.url)), 'utf8')) as LockEntry[]
+const schemas = new Map(lock.map(({ id, type, schema }) => [id, { type, avro: avro.Type.forSchema(schema) }]))
+
+/** Confluent's frame: a zero, the schema's id as an int32, then Avro. */
+function decoded(value: Buffer | null): Pick<Logged, 'message' | 'fault'> {
+  if (value === null) return { message: undefined, fault: undefined }
+  try {
+    if (value.length < 5 || value.readInt8(0) !== 0) throw new Error(`no frame: ${value.subarray(0, 16).toString('hex')}`)
+    const schema = schemas.get(value.readInt32BE(1))
+    if (schema === undefined) throw new Error(`the schema ${value.readInt32BE(1)} is not in schemas/lock.json`)
+    const fields = schema.avro.fromBuffer(value.subarray(5)) as object
+    return { message: { ...fields, type: schema.type } as Message, fault: undefined }
+  } catch (error) {
+    return { message: undefined, fault: (error as Error).message }
+  }
+}

@@ -1,0 +1,63 @@
+// A cluster for tests of one part of the bus: topics that the test changes, and links whose questions the test answers.
+
+import type { Cluster, Topic } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Node } from '../../../../shared/bus/kafka/driver.ts'
+import type { Link } from '../../../../shared/bus/kafka/link.ts'
+import { handClock } from '../hand-clock.ts'
+
+export type Question = { node: number; answer(answer: unknown): Promise<void>; fail(error: unknown): Promise<void> }
+
+/** `asked`: every question on any link, in order; `links`: every connection that was made; `over`: what the cluster does otherwise. */
+export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
+  const clock = handClock()
+  const asked: Question[] = []
+  const links: { node: number; isOpen: boolean }[] = []
+
+  async function connect(node: Node): Promise<Link> {
+    const state = { node: node.id, isOpen: true }
+    links.push(state)
+    return {
+      node,
+      get isOpen() {
+        return state.isOpen
+      },
+      ask: () =>
+        new Promise((resolve, reject) => {
+          if (!state.isOpen) return reject(Object.assign(new Error('closed'), { name: 'KafkaJSConnectionError' }))
+          asked.push({
+            node: node.id,
+            answer: (answer) => after(() => resolve(answer as never)),
+            fail: (error) => after(() => reject(error)),
+          })
+        }),
+      close() {
+        state.isOpen = false
+      },
+    }
+  }
+
+  const cluster: Cluster = {
+    clock,
+    known: (name) => topics.find((topic) => topic.name === name),
+    topic: async (name) => topics.find((topic) => topic.name === name) as Topic,
+    kind: async () => 'log',
+    ends: async (_, partitions = [0]) => partitions.map((partition) => ({ partition, begin: 0, end: 0 })),
+    coordinatorOf: () => Promise.reject(new Error('not asked')),
+    refresh: async () => {},
+    connect,
+    persist: (_, work) => work(),
+    close() {},
+    ...over,
+  }
+  return { cluster, clock, asked, links, connect }
+}
+
+async function after(act: () => void): Promise<void> {
+  act()
+  await turns()
+}
+
+/** Lets everything that does not wait for a test go on. */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,49 @@
+// Membership where a real broker cannot be made to be slow at the right moment; the rest of it is in rebalance.int.test.ts.
+
+import { expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { protocolError } from '../../../../shared/bus/kafka/driver.ts'
+import { joinGroup } from '../../../../shared/bus/kafka/membership.ts'
+import { madeUpCluster, turns } from './made-up-cluster.ts'
+
+const illegalGeneration = 22
+
+function join(over: Parameters<typeof madeUpCluster>[1]) {
+  const world = madeUpCluster([], over)
+  const membership = joinGroup({
+    ...{ cluster: world.cluster, log: pino({ level: 'silent' }), group: 'g', topic: 't' },
+    ...{ sessionMs: 10_000, heartbeatMs: 1_000, rebalanceMs: 10_000 },
+    assigned: () => {},
+    lost: () => {},
+    beforeJoin: async () => {},
+    failed: () => {},
+  })
+  return { ...world, membership }
+}
+
+it('does not join a group that it has left while it was looking for the coordinator', async () => {
+  const found = Promise.withResolvers<void>()
+  const coordinator = { id: 1, host: 'h', port: 1 }
+  const { membership, links, asked } = join({ coordinatorOf: () => found.promise.then(() => coordinator) })
+  await turns()
+  await membership.leave()
+  found.resolve()
+  await turns()
+  expect([links.map(({ isOpen }) => isOpen), asked]).toEqual([[false], []])
+})
+
+it('waits longer and longer from the third refusal in a row on, however fast the group refuses', async () => {
+  const { membership, asked, clock } = join({ coordinatorOf: async () => ({ id: 1, host: 'h', port: 1 }) })
+  const refuse = () => asked.at(-1)?.fail(protocolError(illegalGeneration))
+  await turns()
+  await refuse()
+  await refuse()
+  expect(asked).toHaveLength(3)
+  await refuse()
+  expect([asked.length, clock.waiting()]).toEqual([3, [50]])
+  clock.advance(50)
+  await turns()
+  await refuse()
+  expect([asked.length, clock.waiting()]).toEqual([4, [100]])
+  await membership.leave()
+})

@@ -1,0 +1,54 @@
+// A subscription whose group changes at moments that a real broker cannot be made to meet; the rest of it is in rebalance.int.test.ts.
+
+import { expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { memberAssignment, protocolError } from '../../../../shared/bus/kafka/driver.ts'
+import { startSubscription } from '../../../../shared/bus/kafka/subscription.ts'
+import type { PartitionReader } from '../../../../shared/bus/port.ts'
+import { madeUpCluster, turns } from './made-up-cluster.ts'
+
+const rebalanceInProgress = 27
+const coordinator = { id: 7, host: 'coordinator', port: 1 }
+const leader = { id: 1, host: 'leader', port: 1 }
+
+it('does not fail for a partition that could not be restored and was taken away meanwhile, while another is being restored', async () => {
+  const { cluster, clock, asked } = madeUpCluster([{ name: 't', id: 'id', leaders: [leader, leader] }], {
+    coordinatorOf: async () => coordinator,
+  })
+  const assigning = [Promise.withResolvers<PartitionReader>(), Promise.withResolvers<PartitionReader>()]
+  const failures: unknown[] = []
+  const subscription = startSubscription({
+    ...{ cluster, log: pino({ level: 'silent' }), group: 'g', topic: 't', write: async () => {} },
+    times: { sessionMs: 10_000, heartbeatMs: 1_000, rebalanceMs: 10_000, commitMs: 100 },
+    assign: ({ ends }) => assigning[ends.partition]?.promise as Promise<PartitionReader>,
+  })
+  subscription.failed.catch((error: unknown) => failures.push(error))
+  const groupAnswers = (answer: unknown) =>
+    asked
+      .filter(({ node }) => node === coordinator.id)
+      .at(-1)
+      ?.answer(answer)
+  const groupGives = async (...partitions: number[]) => {
+    await groupAnswers({ memberId: 'm', leaderId: 'another', generationId: 1, members: [] })
+    await groupAnswers({
+      memberAssignment: memberAssignment.encode({ version: 1, assignment: { t: partitions }, userData: Buffer.alloc(0) }),
+    })
+  }
+
+  await turns()
+  await groupGives(0, 1)
+  await groupAnswers({ responses: [] }) // no commits
+  clock.advance(1_000)
+  await turns()
+  await asked.at(-1)?.fail(protocolError(rebalanceInProgress))
+  await groupGives(1)
+  assigning[0]?.reject(new Error('half a past is none'))
+  await turns()
+  assigning[1]?.resolve({ position: 0, read: async () => ({ outputs: [], commit: undefined }), acknowledged() {}, close: async () => {} })
+  await turns()
+  expect([failures, subscription.joined]).toEqual([[], true])
+  const closing = subscription.close()
+  await turns()
+  await groupAnswers({}) // the leaving
+  await closing
+})

@@ -1,0 +1,84 @@
+// Tables over a topic that is made up here: what has been fetched of it, and when, is the test's to say.
+
+import { afterEach, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { Cursor } from '../../../../shared/bus/kafka/fetching.ts'
+import { openTableStore } from '../../../../shared/bus/kafka/table-store.ts'
+import { createTables } from '../../../../shared/bus/kafka/tables.ts'
+import type { StoredRecord } from '../../../../shared/bus/port.ts'
+import { madeUpCluster, turns } from './made-up-cluster.ts'
+
+const name = { topic: 't', partition: 0 }
+const record = (offset: number, key: string): StoredRecord => ({ ...name, key, value: Buffer.from('v'), offset, time: 1 })
+let close = (): void => {}
+afterEach(() => close())
+
+/** `reach`: the topic has these records, as others wrote them; `fetch`: and they are here. `confirmed`: how often the copy was. */
+function start() {
+  const topic: StoredRecord[] = []
+  const cursors: Cursor[] = []
+  let confirmed = 0
+  const { cluster, clock } = madeUpCluster([{ name: 't', id: 'id', leaders: [] }], {
+    kind: async () => 'table',
+    topic: async () => ({ name: 't', id: 'id', leaders: [{ id: 1, host: 'h', port: 1 }] }),
+    ends: async () => [{ partition: 0, begin: 0, end: topic.length }],
+  })
+  const store = openTableStore({ folder: undefined, clock, log: pino({ level: 'silent' }) })
+  const tables = createTables({
+    cluster,
+    fetching: { add: (cursor) => void cursors.push(cursor), remove() {}, wake() {}, close() {} },
+    store: {
+      ...store,
+      table(wanted) {
+        const table = store.table(wanted)
+        const confirm = (): void => {
+          confirmed += 1
+        }
+        return Object.create(table, { confirm: { value: confirm } })
+      },
+    },
+    writtenTo: () => undefined,
+    closed: new AbortController().signal,
+  })
+  close = tables.close
+  const fetch = () => {
+    for (const cursor of cursors) {
+      const records = topic.slice(cursor.next)
+      cursor.next = topic.length
+      if (records.length > 0) cursor.take(records, topic.length)
+      cursor.atEnd?.()
+    }
+  }
+  return { tables, clock, topic, fetch, confirmed: () => confirmed }
+}
+
+it('a list up to now waits for what others had written when it was asked; another takes what is here', async () => {
+  const { tables, topic, fetch } = start()
+  expect(await tables.list({ ...name, prefix: '' })).toEqual([])
+  topic.push(record(0, 'a'))
+  expect(await tables.list({ ...name, prefix: '' })).toEqual([])
+  let listed: string[] | undefined
+  const listing = tables.list({ ...name, prefix: '', upToNow: true }).then((records) => {
+    listed = records.map(({ key }) => key)
+  })
+  await turns()
+  expect(listed).toBeUndefined()
+  fetch()
+  await listing
+  expect(listed).toEqual(['a'])
+})
+
+it('confirms a copy only while the broker says that it is all there is: what was not heard may be a tombstone', async () => {
+  const { tables, clock, fetch, confirmed } = start()
+  await tables.list({ ...name, prefix: '' })
+  clock.advance(60_000)
+  await turns()
+  expect(confirmed()).toBe(0)
+  fetch()
+  clock.advance(60_000)
+  await turns()
+  expect(confirmed()).toBe(1)
+  clock.advance(60_000) // the broker is away
+  await turns()
+  expect(confirmed()).toBe(1)
+})

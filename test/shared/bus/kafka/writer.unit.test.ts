@@ -1,0 +1,101 @@
+// The writer against a cluster that is made up here; on a real broker it is tested by the contract and by broker-away.int.test.ts.
+
+import { describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { Topic } from '../../../../shared/bus/kafka/cluster.ts'
+import type { Node } from '../../../../shared/bus/kafka/driver.ts'
+import { protocolError } from '../../../../shared/bus/kafka/driver.ts'
+import { createWriter } from '../../../../shared/bus/kafka/writer.ts'
+import { madeUpCluster, turns } from './made-up-cluster.ts'
+
+const [one, two]: [Node, Node] = [
+  { id: 1, host: 'one', port: 1 },
+  { id: 2, host: 'two', port: 2 },
+]
+const topicAuthorizationFailed = 29
+const record = (partition: number) => ({ topic: 't', partition, key: 'k', value: Buffer.from('v') })
+const produced = (partition: number, baseOffset: number) => [{ topic: 't', partition, errorCode: 0, baseOffset, appendTime: 1 }]
+
+function start(leaders: Topic['leaders'], over?: Parameters<typeof madeUpCluster>[1]) {
+  const world = madeUpCluster([{ name: 't', id: 'id', leaders }], over)
+  const options = { clock: world.clock, log: pino({ level: 'silent' }), recordBytesMax: 1_000, queueBytesMax: 10_000, deliverMs: 60_000 }
+  return { ...world, writer: createWriter({ cluster: world.cluster, ...options }) }
+}
+
+describe('the writer', () => {
+  it('goes on writing to a partition that lost its leader when nobody wanted what waited for it any more', async () => {
+    const leaders: Topic['leaders'] = [one, two]
+    const { writer, asked } = start(leaders)
+    const first = writer.append([record(1)])
+    await turns()
+    const both = writer.append([record(0), record(1)])
+    both.catch(() => {})
+    await turns()
+    expect(asked.map(({ node }) => node)).toEqual([2, 1])
+    await asked[1]?.fail(protocolError(topicAuthorizationFailed)) // the whole call has failed, and its second half waits behind the first call
+    await expect(both).rejects.toMatchObject({ code: 'bus.unauthorized' })
+
+    leaders[1] = undefined
+    await asked[0]?.answer(produced(1, 0))
+    await first
+    leaders[1] = two
+    const next = writer.append([record(1)])
+    await turns()
+    expect(asked.map(({ node }) => node)).toEqual([2, 1, 2])
+    await asked[2]?.answer(produced(1, 1))
+    expect(await next).toMatchObject([{ offset: 1 }])
+    writer.close()
+  })
+
+  it('that hurries ends what waits in time, what comes then soon after, and without a repeat, although no answer comes', async () => {
+    const { writer, clock } = start([one])
+    const ended: string[] = []
+    const append = (name: string) =>
+      void writer.append([record(0)]).catch(({ code, retryable }) => ended.push(`${name}: ${code} ${retryable ? 'again' : 'no more'}`))
+    append('waits')
+    await turns()
+    writer.hurry(10_000)
+    clock.advance(9_999)
+    append('comes late')
+    await turns()
+    expect(ended).toEqual([])
+    clock.advance(1)
+    await turns()
+    expect(ended).toEqual(['waits: bus.unreachable no more'])
+    clock.advance(2_999)
+    await turns()
+    expect(ended).toEqual(['waits: bus.unreachable no more', 'comes late: bus.unreachable no more'])
+    await writer.drained(10_000) // nobody waits any more
+    writer.close()
+  })
+
+  it('that hurries no more lets wait what waits', async () => {
+    const { writer, clock, asked } = start([one])
+    const appended = writer.append([record(0)])
+    await turns()
+    const hurryNoMore = writer.hurry(10_000)
+    hurryNoMore()
+    clock.advance(20_000)
+    await asked[0]?.answer(produced(0, 7))
+    expect(await appended).toMatchObject([{ offset: 7 }])
+    writer.close()
+  })
+
+  it('lets go of a connection that is there only after it was closed', async () => {
+    const connecting = Promise.withResolvers<void>()
+    const { writer, links, asked } = start([one], {
+      connect: async (node) => {
+        await connecting.promise
+        return world.connect(node)
+      },
+    })
+    const world = madeUpCluster([])
+    const refused = writer.append([record(0)]).catch((error: unknown) => error)
+    await turns()
+    writer.close()
+    connecting.resolve()
+    await turns()
+    expect(await refused).toMatchObject({ code: 'bus.closed' })
+    expect([world.links.map(({ isOpen }) => isOpen), links, asked]).toEqual([[false], [], []])
+  })
+})
