@@ -61,7 +61,7 @@ function follow(run: CommandTool, call: ToolCall, child: ChildProcessWithoutNull
     // What outlives its leader goes too, when we ended it. Now, because from here on the group's number may become another's.
     if (cause.kind !== 'itself') signalGroup(pid, 'SIGKILL')
     groupIsGone()
-    later(drainMs, finish) // keeps M4
+    later(drainMs, () => setImmediate(finish)) // keeps M4; not before what has arrived meanwhile is read, where this process was busy for so long
   })
   child.once('close', finish)
   later(call.timeoutMs, () => end({ kind: 'timeout', timeoutMs: call.timeoutMs }, call.graceMs))

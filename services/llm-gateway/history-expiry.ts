@@ -3,7 +3,7 @@
 //
 // X1. A conversation goes as a whole, when its newest entry is older than `idleMs`. Every entry is looked at again before it goes, and one young entry
 //     keeps them all: the user has come back.
-// X2. No open turn loses its history. A turn's first entry is written when it opens, and a turn is over 24 hours later (limits.turnWallMsMax);
+// X2. No open turn loses its history. A turn's first entry is written when it opens, and a turn is over 48 hours later at most (limits.turnWallMsMax and turnExtensionMsMax);
 //     `idleMs` is longer than that, or Weir does not start (shared/retention.ts). So an old conversation has no request left to build.
 // X3. A step looks at a bounded number of keys and reads no values, so the table may be of any size. What one step did not do, a later one does;
 //     nothing is remembered over a restart. The first pass begins at a random place: a process that lives for seconds does its share too.

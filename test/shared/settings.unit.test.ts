@@ -99,16 +99,16 @@ describe('settings of Kafka', () => {
 
 describe('retention', () => {
   it('must be longer than the longest turn and the tolerated downtime together', () => {
-    expect(complaintOf(() => readSettings({ retention: '4' }, { WEIR_TOLERATED_DOWNTIME: '3' }))).toEqual([
-      'retention is 4 days (from the flag --retention), toleratedDowntime is 3 days (from the variable WEIR_TOLERATED_DOWNTIME): ' +
-        'the longest turn (26 hours) and the tolerated downtime (3 days) must fit into it; set retention to at least 5, or toleratedDowntime to less',
+    expect(complaintOf(() => readSettings({ retention: '5' }, { WEIR_TOLERATED_DOWNTIME: '3' }))).toEqual([
+      'retention is 5 days (from the flag --retention), toleratedDowntime is 3 days (from the variable WEIR_TOLERATED_DOWNTIME): ' +
+        'the longest turn (50 hours) and the tolerated downtime (3 days) must fit into it; set retention to at least 6, or toleratedDowntime to less',
     ])
-    expect(readSettings({ retention: '5', toleratedDowntime: '3' }, {})).toMatchObject({ retention: 5, toleratedDowntime: 3 })
+    expect(readSettings({ retention: '6', toleratedDowntime: '3' }, {})).toMatchObject({ retention: 6, toleratedDowntime: 3 })
   })
 
   it('must be longer than the longest turn where no downtime is tolerated', () => {
-    expect(() => readSettings({ retention: '1', toleratedDowntime: '0' }, {})).toThrow('set retention to at least 2')
-    expect(readSettings({ retention: '2', toleratedDowntime: '0' }, {})).toMatchObject({ retention: 2 })
+    expect(() => readSettings({ retention: '1', toleratedDowntime: '0' }, {})).toThrow('set retention to at least 3')
+    expect(readSettings({ retention: '3', toleratedDowntime: '0' }, {})).toMatchObject({ retention: 3 })
   })
 
   it('is by default a week, of which Weir may stand still for three days', () => {
