@@ -17,6 +17,7 @@ import { systemClock } from '../../shared/clock.ts'
 import type { TurnFinished } from '../../shared/messages.ts'
 import { retentionMsOf } from '../../shared/retention.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
 import { topicSpecs } from '../../shared/topology.ts'
 import { until } from '../support/inbox.ts'
 import { testAgent } from '../support/pipeline.ts'
@@ -88,6 +89,9 @@ describe('a log', () => {
 
     daysLater = 8
     await weir(7, async ({ bus }) => {
+      // By any record that comes the gateway learns what time the log has; its own clock alone forgets nobody.
+      const message = { type: 'tick', conversation: 'another', unit: 'another' } as const
+      await bus.append([toRecord({ topic: 'weir.model-requests', partition: 0, message })])
       await until(async () => (await bus.list({ topic: 'weir.history', partition: 0, prefix: '' })).length === 0)
     })
     const bus = await openBus()
