@@ -8,6 +8,7 @@ import { benchBus } from './bus.ts'
 import { benchCodec } from './codec.ts'
 import { benchConversation } from './conversation.ts'
 import { benchExecutor } from './executor.ts'
+import { benchKafka } from './kafka.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
 import type { Row } from './row.ts'
@@ -23,6 +24,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
   ['agent loop', benchAgentLoop],
+  ['Kafka', benchKafka],
 ]
 
 process.stdout.write(`Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`)

@@ -1,0 +1,29 @@
+// A client of the stages that run elsewhere on Kafka: it asks, and hears the end of the turn.
+
+import { openEdge } from '../../services/edge/edge.ts'
+import { loadAgents } from '../../services/weir.ts'
+import type { Agent } from '../../shared/agents.ts'
+import { question } from './agent-loop-conversation.ts'
+import type { Loop } from './agent-loop-runner.ts'
+import { openBus, partitions } from './kafka-topics.ts'
+
+export type ClientOptions = { bootstrapServers: string; topicPrefix: string; agentFile: string }
+
+export async function openClient({ bootstrapServers, topicPrefix, agentFile }: ClientOptions): Promise<Loop> {
+  const agent = loadAgents(agentFile).get('bench') as Agent
+  const bus = await openBus(bootstrapServers)
+  const edge = openEdge({ bus, topicPrefix, partitions })
+
+  return {
+    async converse(conversation) {
+      const { outcome, reason, reply } = await edge.reply({ agent, conversation, messageId: 'm', text: question })
+      if (outcome !== 'answered') throw new Error(`${conversation} ended ${outcome}: ${reason}`)
+      return reply
+    },
+
+    async close() {
+      edge.close()
+      await bus.close()
+    },
+  }
+}

@@ -1,0 +1,59 @@
+// A part of a Kafka bench in a process of its own, so that its CPU time is its own: a file that gets its options as JSON on its command line, tells
+// lines of JSON, and ends when its standard input does.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export type Child = {
+  pid: number
+  /** The next line that it writes. Rejects when it ends without one. */
+  line(): Promise<string>
+  /** What the next line tells. */
+  told<T>(): Promise<T>
+  /** Lets it end; rejects when it ends badly. */
+  end(): Promise<void>
+}
+
+export function startChild(url: URL, options: object): Child {
+  const path = fileURLToPath(url)
+  const child = spawn(process.execPath, [...process.execArgv, path, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const closed = once(child, 'close')
+  child.stdin.on('error', () => {}) // it may be gone already
+
+  async function line(): Promise<string> {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`${path} ended (${child.exitCode ?? child.signalCode}) without a word: ${JSON.stringify(options)}`)
+    return value
+  }
+
+  return {
+    pid: child.pid ?? 0,
+    line,
+    async told<T>() {
+      return JSON.parse(await line()) as T
+    },
+    async end() {
+      child.stdin.end()
+      const [code, signal] = await closed
+      if (code !== 0) throw new Error(`${path} ended with ${code ?? signal}: ${JSON.stringify(options)}`)
+    },
+  }
+}
+
+/** In the child: tells its starter something. */
+export function tell(what: unknown): void {
+  process.stdout.write(`${JSON.stringify(what)}\n`)
+}
+
+/** In the child: resolves when its starter wants it to end, or is gone. */
+export async function untilToldToEnd(): Promise<void> {
+  await once(process.stdin.resume(), 'end')
+}
+
+/** In the child. */
+export function optionsGiven<T>(): T {
+  return JSON.parse(process.argv[2] ?? '') as T
+}

@@ -1,0 +1,63 @@
+// One relay as a process of its own: the validator or the raw one. Tells `ready` when it is a member of its group; then, if it is to count records, what
+// it measured between the first `warmUp` of them and the `records` after those.
+
+import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { startMeter } from './kafka-cpu.ts'
+
+export type RelayKind = 'validator' | 'kafkajs'
+
+/** `brokerPid`: whose CPU time is measured, too. */
+export type RelayOptions = {
+  kind: RelayKind
+  bootstrapServers: string
+  topicPrefix: string
+  count?: { warmUp: number; records: number; brokerPid: number | undefined }
+}
+
+/** `done`: to be called with a number of records when what they led to is acknowledged. Resolves when it is a member of its group. */
+export type OpenRelay = (
+  options: Pick<RelayOptions, 'bootstrapServers' | 'topicPrefix'>,
+  done: (records: number) => void,
+) => Promise<{ failed: Promise<never>; close(): Promise<void> }>
+
+/** `brokerCpuUs`: NaN where the broker's process is not known. */
+export type MeasuredRelay = { perSecond: number; cpuUs: number; brokerCpuUs: number; perBatch: number; othersShare: number }
+
+const options = optionsGiven<RelayOptions>()
+const { kind, count } = options
+const { promise: measured, resolve } = Promise.withResolvers<MeasuredRelay>()
+const open =
+  kind === 'validator' ? (await import('./kafka-relay-validator.ts')).openValidator : (await import('./kafka-relay-kafkajs.ts')).openKafkajs
+const relay = await open(options, count === undefined ? () => {} : createCounter(count))
+tell('ready')
+if (count !== undefined) tell(await Promise.race([measured, relay.failed]))
+await Promise.race([untilToldToEnd(), relay.failed])
+await relay.close()
+
+function createCounter({ warmUp, records, brokerPid }: NonNullable<RelayOptions['count']>): (records: number) => void {
+  const pids = brokerPid === undefined ? [] : [brokerPid]
+  let [total, counted, batches] = [0, 0, 0]
+  let read: ReturnType<typeof startMeter> | undefined
+  let isOver = false
+  return (taken) => {
+    total += taken
+    if (isOver || total < warmUp) return
+    if (read === undefined) {
+      read = startMeter(pids)
+      return
+    }
+    counted += taken
+    batches += 1
+    if (counted < records) return
+    isOver = true
+    const { seconds, ownCpuSeconds, cpuSeconds, othersShare } = read()
+    const us = (cpu: number | undefined) => ((cpu ?? Number.NaN) * 1e6) / counted
+    resolve({
+      perSecond: counted / seconds,
+      cpuUs: us(ownCpuSeconds),
+      brokerCpuUs: us(cpuSeconds[0]),
+      perBatch: counted / batches,
+      othersShare,
+    })
+  }
+}

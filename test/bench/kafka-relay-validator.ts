@@ -1,0 +1,48 @@
+// The validator on the Kafka bus as `weir up` runs it, but for health and metrics.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { logJudgements } from '../../services/validator/log-judgements.ts'
+import { validator } from '../../services/validator/reducer.ts'
+import type { Bus } from '../../shared/bus/port.ts'
+import { runStage } from '../../shared/runtime/run-stage.ts'
+import type { OpenRelay } from './kafka-relay-runner.ts'
+import { errorLog as log, openBus } from './kafka-topics.ts'
+
+export const openValidator: OpenRelay = async ({ bootstrapServers, topicPrefix }, done) => {
+  const bus = await openBus(bootstrapServers)
+  const subscription = await runStage({ stage: validator, observed: logJudgements }, { bus: counted(bus, done), topicPrefix, log })
+  while (!subscription.joined) await sleep(10)
+  return {
+    failed: subscription.failed,
+    async close() {
+      await subscription.close()
+      await bus.close()
+    },
+  }
+}
+
+/** Tells of each step when all that it led to is acknowledged. */
+function counted(bus: Bus, done: (records: number) => void): Bus {
+  return {
+    ...bus,
+    subscribe: (options) =>
+      bus.subscribe({
+        ...options,
+        async assign(assignment) {
+          const reader = await options.assign(assignment)
+          let records = 0
+          return {
+            ...reader,
+            read(batch) {
+              records = batch.length
+              return reader.read(batch)
+            },
+            acknowledged() {
+              reader.acknowledged()
+              done(records)
+            },
+          }
+        },
+      }),
+  }
+}

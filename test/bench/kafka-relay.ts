@@ -1,0 +1,139 @@
+// What a stage on Kafka costs against the least that a stage could be: the validator (real reducer, runtime and bus: rounds-proposed to rounds-checked)
+// against a relay of kafkajs's own consumer and producer with avsc, which reads, decodes, encodes, writes (acks=-1) and commits the same records with the
+// same header, in batches of at most as many records over the same partitions. Each is a process of its own, alone on the broker; runs alternate, and a
+// ratio is the median of the pairs' ratios. The hop: both are there at once, and one record after the other goes through each in turn; a hop is half of
+// the way there and back, because on it a record is written and read twice. The same driver writes and reads for both, on Weir's bus.
+// Run alone: node test/bench/kafka-relay.ts. WEIR_BENCH_RELAY_RECORDS (default 60,000) are counted, after a third as many to warm up;
+// WEIR_BENCH_KAFKA_RUNS: how many pairs of runs (default 3).
+// It does not measure: several brokers and replicas (acks=-1 waits for one disk cache), a network, TLS, compression; large records; a stage with state or
+// with a performer; joining, restoring and rebalancing; latency under load. With as many CPUs as this has, broker and client share them: records per
+// second suffer from that, CPU per record hardly.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Bus } from '../../shared/bus/port.ts'
+import type { BenchBroker } from './kafka-broker.ts'
+import { withBroker } from './kafka-broker.ts'
+import type { Child } from './kafka-child.ts'
+import { startChild } from './kafka-child.ts'
+import { median, medianRatio, quantile } from './kafka-figures.ts'
+import { fill, proposed } from './kafka-relay-records.ts'
+import type { MeasuredRelay, RelayKind, RelayOptions } from './kafka-relay-runner.ts'
+import { partitions, withTopics } from './kafka-topics.ts'
+import type { Row } from './row.ts'
+
+const runs = Number(process.env.WEIR_BENCH_KAFKA_RUNS ?? 3)
+const counted = Number(process.env.WEIR_BENCH_RELAY_RECORDS ?? 60_000)
+const warmUp = Math.ceil(counted / 3)
+const hops = 400
+const hopsWarmUp = 100
+const kinds: RelayKind[] = ['kafkajs', 'validator']
+
+export async function benchKafkaRelay(broker: BenchBroker): Promise<Row[]> {
+  return [...(await throughput(broker)), ...(await latency(broker))]
+}
+
+async function throughput(broker: BenchBroker): Promise<Row[]> {
+  const measured: Record<RelayKind, MeasuredRelay[]> = { kafkajs: [], validator: [] }
+  for (let run = 0; run < runs; run += 1) for (const kind of kinds) measured[kind].push(await relayed(broker, kind))
+  const compared = (name: string, goal: string, unit: string, pick: (one: MeasuredRelay) => number): Row[] => {
+    const [raw, weir] = [measured.kafkajs.map(pick), measured.validator.map(pick)]
+    return [
+      { name: `raw relay: ${name}`, value: median(raw), unit },
+      { name: `validator: ${name}${goal}`, value: median(weir), unit, baseline: 'raw relay', ratio: medianRatio(weir, raw) },
+    ]
+  }
+  const all = [...measured.kafkajs, ...measured.validator]
+  return [
+    ...compared('records/s', ' (goal >= 0.8 x)', 'records/s', (one) => one.perSecond),
+    ...compared('client CPU per record', ' (goal <= 1.3 x)', 'µs', (one) => one.cpuUs),
+    ...(broker.pid === undefined ? [] : compared('broker CPU per record', '', 'µs', (one) => one.brokerCpuUs)),
+    ...compared('records in a batch written', '', 'records', (one) => one.perBatch),
+    { name: 'relays: CPU that others used meanwhile', value: median(all.map((one) => one.othersShare)) * 100, unit: '%' },
+  ]
+}
+
+/** One run of one relay, over topics that were filled before it starts. */
+async function relayed({ bootstrapServers, pid }: BenchBroker, kind: RelayKind): Promise<MeasuredRelay> {
+  return withTopics(bootstrapServers, async (bus, topicPrefix) => {
+    const records = warmUp + counted + 8_000 // what is under way when the count begins and ends
+    await fill(bus, { topicPrefix, partitions, records })
+    const child = startRelay({ kind, bootstrapServers, topicPrefix, count: { warmUp, records: counted, brokerPid: pid } })
+    await child.told<'ready'>()
+    const measured = await child.told<MeasuredRelay>()
+    await child.end()
+    return measured
+  })
+}
+
+async function latency({ bootstrapServers }: BenchBroker): Promise<Row[]> {
+  return withHoppers(bootstrapServers, kinds, async (...hoppers) => {
+    const times: number[][] = kinds.map(() => [])
+    for (let i = 0; i < hopsWarmUp + hops; i += 1)
+      for (const [k, hop] of hoppers.entries()) {
+        const { hopMs } = await hop()
+        if (i >= hopsWarmUp) times[k]?.push(hopMs)
+        await sleep(2)
+      }
+    const [raw, weir] = times as [number[], number[]]
+    return [50, 99].flatMap((p) => {
+      const [rawMs, weirMs] = [quantile(raw, p / 100), quantile(weir, p / 100)]
+      return [
+        { name: `raw relay: a hop at low load, p${p}`, value: rawMs, unit: 'ms' },
+        { name: `validator: a hop at low load, p${p}`, value: weirMs, unit: 'ms', baseline: 'raw relay', ratio: weirMs / rawMs },
+      ]
+    })
+  })
+}
+
+/** Sends one record through a relay: the milliseconds of one hop, and until what was sent was acknowledged. */
+export type Hop = () => Promise<{ hopMs: number; ackMs: number }>
+
+/** Relays that are there at once, each with topics of its own. */
+export async function withHoppers<T>(bootstrapServers: string, kinds: RelayKind[], use: (...hops: Hop[]) => Promise<T>): Promise<T> {
+  const [kind, ...rest] = kinds
+  if (kind === undefined) return use()
+  return withTopics(bootstrapServers, async (bus, topicPrefix) => {
+    const child = startRelay({ kind, bootstrapServers, topicPrefix })
+    await child.told<'ready'>()
+    const { hop, close } = await openDriver(bus, topicPrefix)
+    try {
+      return await withHoppers(bootstrapServers, rest, (...others) => use(hop, ...others))
+    } finally {
+      close()
+      await child.end()
+    }
+  })
+}
+
+async function openDriver(bus: Bus, topicPrefix: string): Promise<{ hop: Hop; close(): void }> {
+  const topic = `${topicPrefix}rounds-checked`
+  const closed = new AbortController()
+  let back = (): void => {}
+  let n = 0
+  for (const partition of new Array(partitions).keys()) void follow(partition)
+
+  async function follow(partition: number): Promise<void> {
+    for await (const _ of bus.follow({ topic, partition, from: 0, signal: closed.signal })) back()
+  }
+
+  return {
+    async hop() {
+      n += 1
+      const { promise, resolve } = Promise.withResolvers<void>()
+      back = resolve
+      const record = proposed({ topicPrefix, partition: n % partitions, n })
+      const began = performance.now()
+      await bus.append([record])
+      const ackMs = performance.now() - began
+      await promise
+      return { hopMs: (performance.now() - began) / 2, ackMs }
+    },
+    close: () => closed.abort(),
+  }
+}
+
+function startRelay(options: RelayOptions): Child {
+  return startChild(new URL('./kafka-relay-runner.ts', import.meta.url), options)
+}
+
+if (import.meta.main) console.table(await withBroker(benchKafkaRelay))

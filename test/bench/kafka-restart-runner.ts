@@ -1,0 +1,84 @@
+// One life of what is restarted, as a process of its own: the accumulator, or a plain consumer. Tells what it measured when the last record is taken.
+
+import { pino } from 'pino'
+import { accumulator } from '../../services/accumulator/reducer.ts'
+import type { Bus } from '../../shared/bus/port.ts'
+import { runStage } from '../../shared/runtime/run-stage.ts'
+import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { startMeter } from './kafka-cpu.ts'
+import { openBus, openKafka, partitions } from './kafka-topics.ts'
+
+/** `records`: in the topic. */
+export type RestartOptions = { kind: 'accumulator' | 'consumer'; bootstrapServers: string; topicPrefix: string; records: number }
+
+/** `sinceStart`: seconds of the process until the same moment. */
+export type MeasuredRestart = { seconds: number; cpuSeconds: number; sinceStart: number; othersShare: number }
+
+const { kind, bootstrapServers, topicPrefix, records } = optionsGiven<RestartOptions>()
+const { promise: measured, resolve } = Promise.withResolvers<MeasuredRestart>()
+let read: ReturnType<typeof startMeter> | undefined
+let taken = 0
+const close = await (kind === 'accumulator' ? runAccumulator() : runConsumer())
+tell(await measured)
+await untilToldToEnd()
+await close()
+
+function assigned(): void {
+  read ??= startMeter([])
+}
+
+function took(count: number): void {
+  taken += count
+  if (taken < records || read === undefined) return
+  const { seconds, ownCpuSeconds, othersShare } = read()
+  resolve({ seconds, cpuSeconds: ownCpuSeconds, sinceStart: performance.now() / 1e3, othersShare })
+}
+
+async function runAccumulator(): Promise<() => Promise<void>> {
+  // Only a line of the bus's log tells of the group's answer; the readers come two questions later.
+  const log = pino({ level: 'info' }, { write: (line: string) => (line.includes('joined the group') ? assigned() : undefined) })
+  const bus = await openBus(bootstrapServers, log)
+  const subscription = await runStage({ stage: accumulator }, { bus: watched(bus), topicPrefix, log })
+  return async () => {
+    await subscription.close()
+    await bus.close()
+  }
+}
+
+function watched(bus: Bus): Bus {
+  return {
+    ...bus,
+    subscribe: (options) =>
+      bus.subscribe({
+        ...options,
+        async assign(assignment) {
+          const reader = await options.assign(assignment)
+          let batch = 0
+          return {
+            ...reader,
+            read(step) {
+              batch = step.length
+              return reader.read(step)
+            },
+            acknowledged() {
+              reader.acknowledged()
+              took(batch)
+            },
+          }
+        },
+      }),
+  }
+}
+
+/** A group of its own for each life: it reads from the log's begin. */
+async function runConsumer(): Promise<() => Promise<void>> {
+  const consumer = openKafka(bootstrapServers).consumer({ groupId: `${topicPrefix}plain-${process.pid}`, maxWaitTimeInMs: 500 })
+  consumer.on(consumer.events.GROUP_JOIN, assigned)
+  await consumer.connect()
+  await consumer.subscribe({ topics: [`${topicPrefix}model-deltas`], fromBeginning: true })
+  await consumer.run({
+    partitionsConsumedConcurrently: partitions,
+    eachBatch: async ({ batch }) => took(batch.messages.length),
+  })
+  return () => consumer.disconnect()
+}

@@ -1,0 +1,42 @@
+// Buses and topics for the Kafka benches. Each measurement has topics of its own, which are gone afterwards: what one has written must not be another's to read.
+
+import { Kafka, logLevel } from 'kafkajs'
+import type { Logger } from 'pino'
+import { pino } from 'pino'
+import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
+import type { Bus } from '../../shared/bus/port.ts'
+import { systemClock } from '../../shared/clock.ts'
+import { topicSpecs } from '../../shared/topology.ts'
+
+export const partitions = 4
+
+export const errorLog = pino({ level: 'error' }, process.stderr)
+
+export function openBus(bootstrapServers: string, log: Logger = errorLog): Promise<Bus> {
+  const client = { brokers: bootstrapServers.split(','), clientId: 'weir-bench' }
+  return openKafkaBus({ client, clock: systemClock, log })
+}
+
+export function openKafka(bootstrapServers: string): Kafka {
+  return new Kafka({ brokers: bootstrapServers.split(','), clientId: 'kafkajs-bench', logLevel: logLevel.NOTHING })
+}
+
+let prefixes = 0
+
+/** All of Weir's topics under a prefix that nobody else has, and a bus to them. */
+export async function withTopics<T>(bootstrapServers: string, use: (bus: Bus, topicPrefix: string) => Promise<T>): Promise<T> {
+  prefixes += 1
+  const topicPrefix = `bench-${process.pid}-${prefixes}.`
+  const specs = topicSpecs(topicPrefix, partitions)
+  const bus = await openBus(bootstrapServers)
+  try {
+    await bus.ensureTopics(specs)
+    return await use(bus, topicPrefix)
+  } finally {
+    await bus.close()
+    const admin = openKafka(bootstrapServers).admin()
+    await admin.connect()
+    await admin.deleteTopics({ topics: specs.map(({ name }) => name) })
+    await admin.disconnect()
+  }
+}

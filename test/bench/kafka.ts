@@ -1,0 +1,28 @@
+// The benches on Kafka, one after the other on one broker of their own, which so has compiled its code when the agent loop comes. Where no broker can be
+// had there are no figures, and the reason stands in their place.
+
+import { benchKafkaAgentLoop } from './kafka-agent-loop.ts'
+import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
+import type { BenchBroker } from './kafka-broker.ts'
+import { openBroker } from './kafka-broker.ts'
+import { benchKafkaRelay } from './kafka-relay.ts'
+import { benchKafkaRestart } from './kafka-restart.ts'
+import type { Row } from './row.ts'
+
+export async function benchKafka(): Promise<Row[]> {
+  let broker: BenchBroker
+  try {
+    broker = await openBroker()
+  } catch (error) {
+    return [{ name: 'Kafka', value: Number.NaN, unit: '', notMeasured: (error as Error).message.replaceAll('\n', ' ') }]
+  }
+  try {
+    const rows: Row[] = []
+    for (const bench of [benchKafkaRelay, benchKafkaRestart, benchKafkaLatency, benchKafkaAgentLoop]) rows.push(...(await bench(broker)))
+    return rows
+  } finally {
+    await broker.stop()
+  }
+}
+
+if (import.meta.main) console.table(await benchKafka())
