@@ -25,8 +25,9 @@ export function startChild(url: URL, options: object): Child {
 
   async function line(): Promise<string> {
     const { value, done } = await lines.next()
-    if (done) throw new Error(`${path} ended (${child.exitCode ?? child.signalCode}) without a word: ${JSON.stringify(options)}`)
-    return value
+    if (!done) return value
+    const [code, signal] = await closed
+    throw new Error(`${path} ended with ${code ?? signal} and without a word: ${JSON.stringify(options)}`)
   }
 
   return {
