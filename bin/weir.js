@@ -21,8 +21,11 @@ process.emitWarning = (warning, ...kind) => {
 }
 
 // What Node compiled once it need not compile again: two thirds of a start. Where nothing can be written, nothing is kept. Not in the folder for
-// temporary files, which is Node's own choice: others may write there, and what is kept is run.
-const cache = cacheFolder()
+// temporary files, which is Node's own choice: others may write there, and what is kept is run. Not for services: Node writes what it keeps when it ends,
+// hundreds of files, and a fleet that is stopped together would wait for the disk for longer than it is given.
+const [command, subcommand] = process.argv.slice(2)
+const isService = command === 'up' || (command === 'guard' && subcommand === 'run')
+const cache = isService ? undefined : cacheFolder()
 if (cache !== undefined) module.enableCompileCache(process.env.NODE_COMPILE_CACHE ?? join(cache, 'weir-agents'))
 
 void import(program)
