@@ -47,6 +47,7 @@ export const errorCodes = [
   // the command line
   'usage',
   'conversation.unknown',
+  'scenario.invalid',
 ] as const
 
 export type ErrorCode = (typeof errorCodes)[number]

@@ -20,6 +20,7 @@ const usageErrors = new Set<ErrorCode>([
   'guard.invalid',
   'guard.taken',
   'guard.unknown',
+  'scenario.invalid',
 ])
 
 /** The bus of a command that may be asked to work over any. */
@@ -174,6 +175,18 @@ withSettings(topics.command('check'), [...topicSettings, ...keeping])
   .option('--json', 'one JSON object')
   .action(async (options) => {
     process.exitCode = await (await import('./topics/topics.ts')).checkTopics(options, process.stdout, process.stderr)
+  })
+
+program
+  .command('judge')
+  .description(
+    'scenarios, or conversations as weir inspect --json prints them, through validator and loop-detector, offline; exit 1: not as labelled',
+  )
+  .argument('<file>', 'JSON lines; services/cli/judge/README.md explains the format')
+  .option('--set <key=value>', 'a threshold, as agent files name it: loop.identicalFailures=2; may be given again', listed)
+  .option('--json', 'one JSON object a scenario: the first intervention, and whether it is as expected')
+  .action(async (file, options) => {
+    process.exitCode = (await import('./judge/judge.ts')).judgeFile(file, options, process.stdout)
   })
 
 program

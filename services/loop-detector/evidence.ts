@@ -18,7 +18,8 @@ export type RoundEvidence = {
   round: number
   /** No tool could be called in it. */
   textOnly: boolean
-  /** It has visible text. */
+  /** Its visible text, and whether there is any. */
+  text: string
   spoke: boolean
   /** It has calls, whatever became of them. */
   called: boolean
@@ -70,6 +71,7 @@ export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundE
   return {
     round,
     textOnly: checked.callsLeft <= 0,
+    text: response.text,
     spoke: response.text.trim() !== '',
     called: response.calls.length > 0,
     cut: response.stop === 'length',

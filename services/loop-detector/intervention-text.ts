@@ -67,3 +67,23 @@ export const emptyResponse = {
       'Write your final answer to the user now, in plain text, with what you know so far. If something could not be finished, say what and why.',
     ].join('\n'),
 }
+
+/** After a response that repeats itself. */
+export function chanting(times: number): string {
+  return [
+    'SYSTEM INTERVENTION — LOOP DETECTED',
+    `Your last response said the same ${times} times in a row. It was not taken as your answer.`,
+    'Do NOT write it again.',
+    'Either call a tool, or answer the user now in plain text and say each thing once.',
+  ].join('\n')
+}
+
+/** After responses that speak and do nothing. */
+export function monologue(responses: number): string {
+  return [
+    'SYSTEM INTERVENTION — LOOP DETECTED',
+    `Your last ${responses} responses announced something and did nothing.`,
+    'Do NOT announce it again.',
+    'Either call a tool now, or give the user your final answer in plain text. If you cannot go on, say what is missing.',
+  ].join('\n')
+}

@@ -31,3 +31,9 @@ export function sameAnswers({ identicalSuccesses }: LoopThresholds): number {
 export function sameRounds({ cycleLaps }: LoopThresholds): number {
   return cycleLaps + 1
 }
+
+/** One response that repeats itself: so many times in a row, and so many words of it. Refrains and emphasis are shorter. */
+export const chantMin = { times: 10, words: 40 }
+
+/** Responses in a row that speak and do nothing: of the same text, and of any. */
+export const monologueMin = { same: 3, any: 6 }

@@ -97,8 +97,22 @@ describe('visible text without a call', () => {
   })
 
   it('ends the turn even if the detector wanted to remind the model', () => {
-    const over = opened.when(outcome(0, 1, { text: 'Here you are.', intervention: intervention('nudge') }))
+    const over = opened.when(outcome(0, 1, { text: 'Here you are.', intervention: { ...intervention('nudge'), ordinary: true } }))
     expect(only(over.records, 'turn-finished').outcome).toBe('answered')
+  })
+
+  it('is none where an intervention speaks against it, as against one that repeats itself: the model is asked again', () => {
+    const again = opened.when(outcome(0, 1, { text: 'So. So. So.', intervention: intervention('nudge') }))
+    expect(names(again.records)).toEqual(goesOn)
+    expect(only(again.records, 'model-request')).toMatchObject({ nudge: intervention('nudge').text })
+  })
+
+  it('is the reply in a request without tools, also where an intervention speaks against it, short of the end', () => {
+    const asked = opened.when(outcome(0, 1, { text: 'So. So. So.', intervention: intervention('text_only') }))
+    expect(only(asked.records, 'model-request')).toMatchObject({ callsLeft: 0 })
+    expect(only(asked.when(outcome(0, 2, { text: 'So.' })).records, 'turn-finished').outcome).toBe('answered')
+    const ended = asked.when(outcome(0, 2, { text: 'So. So. So.', intervention: intervention('end') }))
+    expect(only(ended.records, 'turn-finished')).toMatchObject({ outcome: 'failed', class: 'no_progress' })
   })
 
   it('that is blank is none: the model is asked again', () => {

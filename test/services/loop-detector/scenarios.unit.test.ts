@@ -1,8 +1,10 @@
 // The neutral traces of the fixtures, played through the detector. How many pass is printed; what the incidents imply must.
 
+import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import type { LoopScenario } from '../../support/loop-scenario.ts'
-import { judged, loopScenarios } from '../../support/loop-scenario.ts'
+import { givenBy } from '../../../services/cli/judge/overrides.ts'
+import { readScenarios } from '../../../services/cli/judge/scenario.ts'
+import { judge } from '../../../services/cli/judge/verdict.ts'
 
 /** Traces that an incident decides, and by which of its sentences. */
 const implied: [id: string, because: string][] = [
@@ -32,37 +34,33 @@ const implied: [id: string, because: string][] = [
   ['LS-010', 'I5: a success resets only what comes after it'],
 ]
 
-/** Kinds that cannot occur inside a turn of Weir: visible text without a call is the reply, and the turn ends with it. */
-const outsideATurn = ['monologue', 'content_loop']
-
 /** It may rise with the rules, and must not fall. */
-const passingMin = 57
+const passingMin = 60
 
-const scenarios = loopScenarios()
-const whereFixturesAre = scenarios === undefined ? describe.skip : describe
-const cases: LoopScenario[] = scenarios ?? []
+const fixture = new URL('../../../../shared/fixtures/loop-scenarios.jsonl', import.meta.url)
+const whereFixturesAre = existsSync(fixture) ? describe : describe.skip
+const cases = existsSync(fixture) ? readScenarios('loop-scenarios.jsonl', readFileSync(fixture, 'utf8')) : []
 
 whereFixturesAre('loop scenarios', () => {
-  const verdicts = cases.map((scenario) => ({ scenario, verdict: judged(scenario) }))
+  const verdicts = cases.map((scenario) => judge(scenario, givenBy([])))
+  const wrong = verdicts.filter(({ ok }) => ok === false)
 
   it.each(implied.length > 0 && cases.length > 0 ? implied : [['none', 'no fixtures here']])('%s: %s', (id) => {
-    expect(verdicts.find(({ scenario }) => scenario.id === id)?.verdict).toMatchObject({ passes: true, wrong: '' })
+    expect(verdicts.find((verdict) => verdict.id === id)).toMatchObject({ ok: true, wrong: '' })
   })
 
   it('raise no false alarm', () => {
-    const alarms = verdicts.filter(({ scenario, verdict }) => !scenario.expect.fires && !verdict.passes)
-    expect(alarms.map(({ scenario, verdict }) => `${scenario.id} ${verdict.wrong}`)).toEqual([])
+    expect(wrong.filter(({ expected }) => expected?.fires === false).map(({ id, wrong }) => `${id} ${wrong}`)).toEqual([])
   })
 
-  it('pass where they are about what can happen inside a turn', () => {
-    const inside = verdicts.filter(({ scenario }) => !outsideATurn.includes(scenario.expect.kind ?? ''))
-    expect(inside.filter(({ verdict }) => !verdict.passes).map(({ scenario, verdict }) => `${scenario.id} ${verdict.wrong}`)).toEqual([])
+  it('say what kind of thing an intervention is about, as the labels do', () => {
+    const other = verdicts.filter(({ fired, kind, expected }) => fired && expected?.kind !== kind)
+    expect(other.map(({ id, kind, expected }) => `${id} ${kind}, not ${expected?.kind}`)).toEqual([])
   })
 
   it('pass in no smaller number than before', () => {
-    const missed = verdicts.filter(({ verdict }) => !verdict.passes)
-    const passing = verdicts.length - missed.length
-    const reasons = missed.map(({ scenario, verdict }) => `  ${scenario.id} (${scenario.expect.kind}): ${verdict.wrong}`)
+    const passing = verdicts.length - wrong.length
+    const reasons = wrong.map(({ id, expected, wrong }) => `  ${id} (${expected?.kind}): ${wrong}`)
     process.stdout.write([`loop scenarios: ${passing} of ${verdicts.length} pass`, ...reasons, ''].join('\n'))
     expect(passing).toBeGreaterThanOrEqual(passingMin)
   })

@@ -1,0 +1,52 @@
+// `weir judge FILE`: scenarios through validator and loop-detector, offline, against their labels. So a team keeps a corpus of its own in CI, and sees
+// what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1 something is not; 2 bad usage, or a file that is none.
+
+import { readText } from '../../../shared/agent-file/text-file.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import { painted } from '../terminal/paint.ts'
+import { printable, printableJson } from '../terminal/printable.ts'
+import { givenBy } from './overrides.ts'
+import type { Scenario } from './scenario.ts'
+import { readScenarios } from './scenario.ts'
+import type { JudgedScenario } from './verdict.ts'
+import { judge } from './verdict.ts'
+
+export type JudgeOptions = { set?: string[]; json?: boolean }
+
+/** A corpus is kept in memory as a whole. */
+const fileBytesMax = 256 * 1024 * 1024
+
+/** Resolves to the exit code. Throws `usage`, `scenario.invalid`. */
+export function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): 0 | 1 {
+  const given = givenBy(set)
+  const verdicts = scenariosOf(file).map((scenario) => judge(scenario, given))
+  for (const verdict of verdicts) {
+    if (json) out.write(`${printableJson(verdict)}\n`)
+    else print(verdict, out)
+  }
+  if (!json) printTotals(verdicts, out)
+  return verdicts.some(({ ok }) => ok === false) ? 1 : 0
+}
+
+function scenariosOf(file: string): Scenario[] {
+  const read = readText(file, fileBytesMax)
+  if ('fault' in read) throw new WeirError('usage', `${file} ${read.fault}`)
+  return readScenarios(file, read.text)
+}
+
+function print({ id, step, rule, rung, reason, ok, wrong }: JudgedScenario, out: NodeJS.WriteStream): void {
+  const mark = ok === null ? '-' : ok ? 'ok' : 'WRONG'
+  const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
+  out.write(`${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`)
+  if (wrong !== '') out.write(`${painted(out, 'bad', `      ${wrong}`)}\n`)
+}
+
+function printTotals(verdicts: JudgedScenario[], out: NodeJS.WriteStream): void {
+  const labelled = verdicts.filter(({ ok }) => ok !== null)
+  const wrong = labelled.filter(({ ok }) => ok === false)
+  const alarms = wrong.filter(({ expected }) => expected?.fires === false)
+  const told = labelled.length === 0 ? 'none has a label' : `${labelled.length - wrong.length} of ${labelled.length} as expected`
+  const missed = wrong.length - alarms.length
+  const which = wrong.length === 0 ? '' : ` (${missed} missed or late, ${alarms.length} false ${alarms.length === 1 ? 'alarm' : 'alarms'})`
+  out.write(`${verdicts.length} ${verdicts.length === 1 ? 'scenario' : 'scenarios'}, ${told}${which}\n`)
+}

@@ -1,0 +1,39 @@
+// A conversation of Weir as a scenario without a label: what its models did, round by round, so that it can be judged again by other thresholds.
+
+import type { CallTimeline, RoundTimeline, Timeline } from '../inspect/timeline.ts'
+import type { Scenario, Step, ToolStep } from './scenario.ts'
+
+/** `timeline`: as `weir inspect ID --json` prints it. Rounds without a response are left out: nothing of them was said. */
+export function scenarioOf({ conversation, turns }: Timeline): Scenario {
+  let response = 0
+  const steps = turns.flatMap(({ rounds }): Step[] => [
+    { kind: 'user' },
+    ...rounds.flatMap((round) => {
+      response += 1
+      return stepsOf(round, response)
+    }),
+  ])
+  return { id: conversation, steps }
+}
+
+function stepsOf({ response, calls }: RoundTimeline, turn: number): Step[] {
+  if (response === null) return []
+  if (calls.length > 0) return calls.flatMap((call) => toolStep(call, turn))
+  const cut = response.stop === 'length' ? { finish: 'length' } : {}
+  if (response.text.trim() !== '') return [{ kind: 'text', text: response.text, ...cut }]
+  return [{ kind: response.reasoning === null ? 'empty' : 'thinking_only', ...cut }]
+}
+
+/** What never ran, because the turn had no time or budget for it, says nothing. */
+function toolStep({ name, raw, result }: CallTimeline, turn: number): ToolStep[] {
+  if (result === null || result.status === 'skipped') return []
+  const failed = result.reason === '' ? result.text : result.reason
+  return [
+    {
+      kind: 'tool',
+      ...{ tool: name, args: {}, raw_args: raw, turn },
+      outcome: result.status === 'ok' ? 'ok' : 'error',
+      result: result.status === 'ok' ? result.text : failed,
+    },
+  ]
+}

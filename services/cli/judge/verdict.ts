@@ -1,0 +1,58 @@
+// What the judges made of a scenario, against its label. `weir judge --json` prints a line for each: fields are added, none changes its meaning.
+
+import type { Policy } from '../../../shared/messages.ts'
+import { play } from './play.ts'
+import type { Expectation, Scenario } from './scenario.ts'
+
+/** Of the first intervention; null where there is none. */
+export type JudgedScenario = {
+  id: string
+  fired: boolean
+  /** The number of the step whose outcome led to it. */
+  step: number | null
+  /** The rule's name and version, `identical-failure@1`; `cap` for a budget. */
+  rule: string | null
+  /** What it is about, in the words of labels. */
+  kind: InterventionKind | null
+  rung: string | null
+  reason: string | null
+  expected: Expectation | null
+  /** Whether it is as expected; null without a label. */
+  ok: boolean | null
+  /** What is not as expected; '' where all is. */
+  wrong: string
+}
+
+export type InterventionKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop' | 'budget'
+
+/** The other rules are about calls. */
+const kinds: Record<string, InterventionKind> = { 'empty-response': 'empty_cap', monologue: 'monologue', chanting: 'content_loop' }
+
+/** Caps named by `--set` hold where the scenario names none. */
+export type Given = { policy: Policy; caps: { calls: number | undefined; rounds: number | undefined } }
+
+export function judge(scenario: Scenario, { policy, caps }: Given): JudgedScenario {
+  const { id, limits = {}, expect } = scenario
+  const raised = play(scenario, policy, { calls: limits.max_tool_calls ?? caps.calls, rounds: limits.max_turns ?? caps.rounds })
+  const [first] = raised
+  const steps = raised.map(({ step }) => step)
+  const wrong = wrongWith(scenario, steps)
+  const known = { id, fired: first !== undefined, step: first?.step ?? null }
+  const label = { expected: expect ?? null, ok: expect === undefined || expect.fires === null ? null : wrong === '', wrong }
+  if (first === undefined) return { ...known, rule: null, kind: null, rung: null, reason: null, ...label }
+  if ('cap' in first) return { ...known, rule: 'cap', kind: 'budget', rung: 'text_only', reason: first.reason, ...label }
+  const { rule, ruleVersion, rung, reason } = first.intervention
+  return { ...known, rule: `${rule}@${ruleVersion}`, kind: kinds[rule] ?? 'tool_loop', rung, reason, ...label }
+}
+
+function wrongWith({ steps, expect, second_by_step: secondBy }: Scenario, raised: number[]): string {
+  const [first] = raised
+  if (expect === undefined || expect.fires === null) return ''
+  if (!expect.fires) return first === undefined ? '' : `intervened after step ${first}, and should not have`
+  if (first === undefined) return `never intervened, and should have by step ${expect.by_step ?? steps.length}`
+  const by = expect.by_step ?? steps.length
+  if (first > by) return `first intervened after step ${first}, and should have by step ${by}`
+  if (typeof secondBy !== 'number') return ''
+  const goOn = Math.max(first, steps.findIndex((step, index) => step.kind === 'user' && index + 1 > first) + 1)
+  return raised.some((step) => step > goOn && step <= secondBy) ? '' : `no second intervention by step ${secondBy}`
+}

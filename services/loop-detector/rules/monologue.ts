@@ -1,0 +1,53 @@
+// Responses in a row that speak and do nothing. In a turn of Weir the first such text is the reply and the turn ends, unless an intervention spoke
+// against it; in the traces of other frameworks, which `weir judge` reads, it is how agents announce the same step for ever.
+// M1. The same text, whatever its case, blanks and punctuation, is a monologue sooner than texts that differ.
+// M2. A call ends it: something was done.
+
+import { limits } from '../../../shared/limits.ts'
+import { fingerprint } from '../fingerprint.ts'
+import { monologue as words } from '../intervention-text.ts'
+import type { Streak } from '../ladder.ts'
+import { climb } from '../ladder.ts'
+import { monologueMin } from '../patience.ts'
+import type { Rule } from '../rule.ts'
+
+type Memory = Pick<Streak, 'rung' | 'evidence'> & { inRow: number; same: number; last: string }
+
+export const monologue: Rule<Memory> = {
+  name: 'monologue',
+  version: 1,
+  begin: () => ({ rung: 'none', evidence: [], inRow: 0, same: 0, last: '' }),
+
+  judge(memory, { round, called, spoke, text }) {
+    if (called) {
+      Object.assign(memory, { rung: 'none', evidence: [], inRow: 0, same: 0, last: '' })
+      return undefined
+    }
+    if (!spoke) return undefined
+    const print = fingerprint(plain(text))
+    memory.inRow += 1
+    memory.same = print === memory.last ? memory.same + 1 : 1
+    memory.last = print
+    memory.evidence = [...memory.evidence, { round, ordinal: -1 }].slice(-limits.interventionEvidenceMax)
+    const isSame = memory.same >= monologueMin.same
+    if (!isSame && memory.inRow < monologueMin.any) return undefined
+    return {
+      rung: climb(memory),
+      ordinary: false,
+      key: 'text without action',
+      reason: isSame
+        ? `${memory.same} responses in a row said the same and did nothing`
+        : `${memory.inRow} responses in a row spoke and did nothing`,
+      text: words(memory.inRow),
+      class: 'no_progress',
+      evidence: memory.evidence,
+    }
+  },
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}

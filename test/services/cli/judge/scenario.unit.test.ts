@@ -1,0 +1,75 @@
+// The scenario format: what is read, and what a person is told who wrote it otherwise.
+
+import { describe, expect, it } from '@jest/globals'
+import type { Timeline } from '../../../../services/cli/inspect/timeline.ts'
+import { readScenarios } from '../../../../services/cli/judge/scenario.ts'
+
+const read = (...lines: unknown[]) =>
+  readScenarios('corpus.jsonl', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
+const step = { kind: 'tool', tool: 'read', args: {}, outcome: 'ok', result: 'text' }
+
+describe('a scenario', () => {
+  it('may have blank lines around it and keys that this Weir does not know', () => {
+    expect(read('', { id: 'a', steps: [step], source: 'a ticket' }, ' ')).toMatchObject([{ id: 'a', steps: [{ tool: 'read' }] }])
+  })
+
+  it.each<[string, unknown[], string]>([
+    ['text that is no JSON', ['{"id": '], 'corpus.jsonl:1: is no JSON'],
+    ['no steps', [{ id: 'a' }], "corpus.jsonl:1: must have required property 'steps'"],
+    [
+      'a kind that there is not',
+      [{ id: 'a', steps: [{ kind: 'tol' }] }],
+      'steps[0] has the kind "tol"; must be tool, text, thinking_only, empty',
+    ],
+    ['an outcome that there is not', [{ id: 'a', steps: [{ ...step, outcome: 'failed' }] }], 'steps[0].outcome must be ok or error'],
+    ['a call without a result', [{ id: 'a', steps: [{ ...step, result: undefined }] }], "steps[0] must have required property 'result'"],
+    [
+      'an id twice',
+      [
+        { id: 'a', steps: [] },
+        { id: 'a', steps: [] },
+      ],
+      'has two scenarios "a"',
+    ],
+    ['nothing at all', [''], 'holds no scenario'],
+  ])('is refused with its place: %s', (_, lines, told) => {
+    expect(() => read(...lines)).toThrow(told)
+  })
+})
+
+describe('a conversation that was exported', () => {
+  const call = { ordinal: 0, id: 'x', name: 'read', raw: '{"a":1}' }
+  const round = (calls: unknown[], response: unknown = { text: '', reasoning: null, stop: 'calls' }) => ({ calls, response })
+  const timeline = {
+    conversation: 'c1',
+    turns: [
+      {
+        rounds: [
+          round([
+            { ...call, result: { status: 'ok', text: 'fine', reason: '' } },
+            { ...call, ordinal: 1, result: { status: 'rejected', text: 'Tool call rejected ...', reason: 'command is required' } },
+            { ...call, ordinal: 2, result: { status: 'skipped', text: '', reason: '' } },
+          ]),
+          round([], { text: '', reasoning: { bytes: 1 }, stop: 'length' }),
+          round([], null),
+          round([], { text: 'Done.', reasoning: null, stop: 'end' }),
+        ],
+      },
+    ],
+  } as unknown as Timeline
+
+  it('is a scenario without a label: what was said, and what came of what ran or was refused', () => {
+    expect(read(timeline)).toEqual([
+      {
+        id: 'c1',
+        steps: [
+          { kind: 'user' },
+          { kind: 'tool', tool: 'read', args: {}, raw_args: '{"a":1}', turn: 1, outcome: 'ok', result: 'fine' },
+          { kind: 'tool', tool: 'read', args: {}, raw_args: '{"a":1}', turn: 1, outcome: 'error', result: 'command is required' },
+          { kind: 'thinking_only', finish: 'length' },
+          { kind: 'text', text: 'Done.' },
+        ],
+      },
+    ])
+  })
+})
