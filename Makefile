@@ -19,7 +19,7 @@ MINUTES = 2
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check types lint dead-code schemas-check import-rules format bench simulate chaos compose-test schemas package clean
+.PHONY: help demo test check types lint dead-code schemas-check import-rules format bench simulate chaos compose-test mutate schemas package clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over the
 
 chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= plays one again
 	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+mutate: $(EVERYTHING) ## move each threshold of the loop-detector by one and take away each mask, and see whether its tests notice; some minutes
+	$(NODE) test/mutation/main.ts
 
 compose-test: $(EVERYTHING) ## bring docker-compose.yml up for real, scale it, play the demo over it; needs Docker and some minutes
 	$(NODE) test/compose/main.ts

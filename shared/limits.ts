@@ -76,6 +76,8 @@ export const limits = {
   /** What the loop-detector keeps of a turn: streaks of one rule, and results that it has seen; the ones that it met longest ago go first. */
   loopStreaksMax: 64,
   loopSeenMax: 512,
+  /** Lines of results that are remembered, as hashes. */
+  loopLinesMax: 2_048,
   /** Characters of a result or an error in which volatile parts are masked; the rest is compared as it is. */
   loopMaskedCharsMax: 16_384,
   /** Strings of a call's arguments that are looked for in its error, and the longest of them. */

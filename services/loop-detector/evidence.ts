@@ -49,6 +49,8 @@ export type CallEvidence = {
   vetoed: boolean
   /** Undefined: it succeeded. */
   failure: Failure | undefined
+  /** Of its result, as the model reads it. */
+  text: string
   /** The masked result of a success, where it is short enough to be told from an acknowledgement. */
   answer: string
   /** For people and models: as sent, on one line, bounded. */
@@ -122,6 +124,7 @@ function callEvidence(
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',
     failure,
+    text: result.text,
     answer: failure === undefined ? text.slice(0, answerCharsMax) : '',
     shown: {
       arguments: quoted(call.raw),

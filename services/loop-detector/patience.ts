@@ -32,8 +32,8 @@ export function sameRounds({ cycleLaps }: LoopThresholds): number {
   return cycleLaps + 1
 }
 
-/** One response that repeats itself: so many times in a row, and so many words of it. Refrains and emphasis are shorter. */
-export const chantMin = { times: 10, words: 40 }
+/** One response that repeats itself: so many times in a row, sooner where the unit is long, and so many words of it. Refrains and emphasis are shorter. */
+export const chantMin = { times: 10, timesOfLong: 5, longWords: 12, words: 40 }
 
 /** Responses in a row that speak and do nothing: of the same text, and of any. */
 export const monologueMin = { same: 3, any: 6 }

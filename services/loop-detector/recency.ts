@@ -13,7 +13,7 @@ export function touch<Value>(map: Map<string, Value>, key: string, value: Value,
 }
 
 /** Whether the key is new; either way it is at the end of the set afterwards. */
-export function meet(seen: Set<string>, key: string, entriesMax: number): boolean {
+export function meet<Key>(seen: Set<Key>, key: Key, entriesMax: number): boolean {
   const isNew = !seen.delete(key)
   seen.add(key)
   if (seen.size > entriesMax) {

@@ -10,6 +10,7 @@ import { monologue } from './rules/monologue.ts'
 import { repeatedRound } from './rules/repeated-round.ts'
 import { sameAnswer } from './rules/same-answer.ts'
 import { schemaFailure } from './rules/schema-failure.ts'
+import { sweep } from './rules/sweep.ts'
 
 // Each rule gets back the memory that it began; that is kept in judgement.ts, under the rule's name.
 export const rules: Rule<unknown>[] = [
@@ -19,6 +20,7 @@ export const rules: Rule<unknown>[] = [
   repeatedRound,
   cycle,
   sameAnswer,
+  sweep,
   chanting,
   monologue,
   emptyResponse,

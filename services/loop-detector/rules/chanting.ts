@@ -34,14 +34,15 @@ export const chanting: Rule<Memory> = {
 /** Beyond these the text is not looked at, which bounds the work: a chant that begins later is cut by some limit. */
 const wordsMax = 10_000
 /** Of the unit: a paragraph. */
-const unitWordsMax = 60
+const unitWordsMax = 200
 
 /** The unit that comes back, on one line, and how often; of several the shortest. Undefined: the text does not chant. Linear in the text. */
 export function chantIn(text: string): { unit: string; times: number } | undefined {
   const said = wordsOf(text)
-  const { times: timesMin, words: wordsMin } = chantMin
+  const { words: wordsMin, timesOfLong } = chantMin
   if (said.length < wordsMin) return undefined
-  for (let period = 1; period <= Math.min(unitWordsMax, said.length / timesMin); period += 1) {
+  for (let period = 1; period <= Math.min(unitWordsMax, said.length / timesOfLong); period += 1) {
+    const timesMin = period < chantMin.longWords ? chantMin.times : timesOfLong
     const { end, length } = longestRun(said, period)
     const times = Math.floor(length / period)
     if (times < timesMin || length < wordsMin || length < said.length / 2) continue

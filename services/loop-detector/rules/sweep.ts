@@ -1,0 +1,78 @@
+// Reads that differ and cover nothing new: windows of a file that was read before, searches whose hits are all known.
+// W1. What counts is lines: a result with one line that the turn has not seen is news and ends the streak, and so is a change.
+// W2. Only reads whose results have several lines and say enough; the same call again is the matter of identical-success, the same answer as a whole
+//     that of same-answer.
+
+import { limits } from '../../../shared/limits.ts'
+import type { CallEvidence } from '../evidence.ts'
+import { noProgress } from '../intervention-text.ts'
+import type { Streak } from '../ladder.ts'
+import { beginStreak, climb, matched } from '../ladder.ts'
+import { sameAnswers } from '../patience.ts'
+import { meet } from '../recency.ts'
+import type { Rule } from '../rule.ts'
+
+/** `lines`: hashes of those that results brought; what was forgotten seems new again, which is the harmless side. */
+type Memory = { lines: Set<number>; calls: Set<string>; streak: Streak; rounds: number }
+
+export const sweep: Rule<Memory> = {
+  name: 'sweep',
+  version: 1,
+  begin: () => ({ lines: new Set(), calls: new Set(), streak: beginStreak(), rounds: 0 }),
+
+  judge(memory, { round, calls, news }, { loop }) {
+    if (news.change) Object.assign(memory, { streak: beginStreak(), rounds: 0 })
+    const old: CallEvidence[] = []
+    let isNew = false
+    for (const call of calls) {
+      if (!sweeps(call)) continue
+      const before = memory.lines.size
+      if (takeLines(memory, call.text)) isNew = true
+      else if (before > 0 && meet(memory.calls, call.key, limits.loopSeenMax)) old.push(call)
+    }
+    if (isNew) {
+      Object.assign(memory, { streak: beginStreak(), rounds: 0 })
+      return undefined
+    }
+    const [first] = old
+    if (first === undefined) return undefined
+    matched(memory.streak, first)
+    memory.rounds += 1
+    if (memory.rounds < sameAnswers(loop)) return undefined
+    return {
+      rung: climb(memory.streak),
+      ordinary: false,
+      key: first.tool,
+      reason: `${first.tool} and others brought nothing in ${memory.rounds} rounds that had not been read before`,
+      text: noProgress(memory.streak.shown, [
+        'Every line that these calls returned had been returned before. You have seen',
+        'what is there.',
+      ]),
+      class: 'no_progress',
+      evidence: [...memory.streak.evidence, { round, ordinal: -1 }].slice(-limits.interventionEvidenceMax),
+    }
+  },
+}
+
+const charactersMin = 24
+
+function sweeps({ failure, effect, poll, text }: CallEvidence): boolean {
+  return failure === undefined && effect === 'reads' && !poll && text.length >= charactersMin && text.trim().includes('\n')
+}
+
+/** Whether one of them is new. */
+function takeLines({ lines }: Memory, text: string): boolean {
+  let isNew = false
+  for (const line of text.split('\n', limits.loopLinesMax)) {
+    const plain = line.trim()
+    if (plain !== '' && meet(lines, hashOf(plain), limits.loopLinesMax)) isNew = true
+  }
+  return isNew
+}
+
+/** FNV-1a, 32 bits: a line that is taken for another one costs nothing but a later notice. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return hash >>> 0
+}

@@ -1,0 +1,53 @@
+// `make mutate`: breaks the judgement of loops in small ways, one at a time, in a copy of the tree, and sees whether the detector's tests notice. A
+// mutant that survives is a threshold or a mask that nothing holds. It takes some minutes, so it is no part of `make test`.
+
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Mutant } from './mutants.ts'
+import { mutantsOf } from './mutants.ts'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const copied = ['schemas', 'services', 'shared', 'test', 'jest.config.js', 'package.json']
+
+const copy = mkdtempSync(join(tmpdir(), 'weir-mutants-'))
+process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
+process.once('SIGINT', () => process.exit(130))
+for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true })
+symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+
+if (!pass()) {
+  console.error('the tests fail without any mutant: mend that first (make test ARGS=test/services/loop-detector)')
+  process.exit(1)
+}
+const mutants = mutantsOf((file) => readFileSync(join(root, file), 'utf8'))
+const survivors = mutants.filter((mutant, index) => {
+  const survives = tried(mutant)
+  console.log(`${index + 1} of ${mutants.length} ${survives ? 'SURVIVES' : 'noticed '} ${describe(mutant)}`)
+  return survives
+})
+console.log(`${mutants.length - survivors.length} of ${mutants.length} mutants were noticed`)
+process.exitCode = survivors.length === 0 ? 0 : 1
+
+function tried({ file, line, change }: Mutant): boolean {
+  const source = readFileSync(join(root, file), 'utf8')
+  const lines = source.split('\n')
+  lines.splice(line - 1, 1, ...(change === null ? [] : [change]))
+  writeFileSync(join(copy, file), lines.join('\n'))
+  try {
+    return pass()
+  } finally {
+    writeFileSync(join(copy, file), source)
+  }
+}
+
+function pass(): boolean {
+  const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--bail', '--silent', 'test/services/loop-detector']
+  return spawnSync(process.execPath, jest, { cwd: copy, stdio: 'ignore' }).status === 0
+}
+
+function describe({ file, line, was, change }: Mutant): string {
+  return `${file}:${line} ${change === null ? `without ${was.trim()}` : change.trim()}`
+}

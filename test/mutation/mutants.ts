@@ -1,0 +1,36 @@
+// The mutants of the loop-detector's judgement: each threshold one up and one down, each mask taken away. A test that notices one fails.
+
+/** `change`: what the line becomes; null: it is taken out. Lines from 1. */
+export type Mutant = { file: string; line: number; was: string; change: string | null }
+
+const thresholdsInForce = 'shared/agents.ts'
+const patience = 'services/loop-detector/patience.ts'
+const masks = 'services/loop-detector/mask.ts'
+
+/** `read`: the text of a source file. */
+export function mutantsOf(read: (file: string) => string): Mutant[] {
+  return [
+    ...numbersIn(thresholdsInForce, read(thresholdsInForce), (line) => /^ {2}(?:loop|empty): \{/.test(line)),
+    ...numbersIn(patience, read(patience), (line) => !/^\s*(?:\/\/|\/?\*)|^import/.test(line)),
+    ...elementsIn(masks, read(masks)),
+  ]
+}
+
+function numbersIn(file: string, text: string, isWanted: (line: string) => boolean): Mutant[] {
+  return text.split('\n').flatMap((was, index) => {
+    if (!isWanted(was)) return []
+    return [...was.matchAll(/\b\d+\b/g)].flatMap(({ 0: digits, index: at }) =>
+      [Number(digits) + 1, Number(digits) - 1].map((number) => ({
+        ...{ file, line: index + 1, was },
+        change: was.slice(0, at) + number + was.slice(at + digits.length),
+      })),
+    )
+  })
+}
+
+/** Of lists of patterns, one pattern a line. */
+function elementsIn(file: string, text: string): Mutant[] {
+  return text
+    .split('\n')
+    .flatMap((was, index) => (/^ {2}(?:String\.raw`.*`|\w+),$/.test(was) ? [{ file, line: index + 1, was, change: null }] : []))
+}

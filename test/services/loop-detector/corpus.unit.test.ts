@@ -1,0 +1,29 @@
+// The corpus of test/corpus: every trace as its label says, under the default settings.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import { givenBy } from '../../../services/cli/judge/overrides.ts'
+import { readScenarios } from '../../../services/cli/judge/scenario.ts'
+import { judge } from '../../../services/cli/judge/verdict.ts'
+
+const folder = new URL('../../corpus/', import.meta.url)
+const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
+const corpus = files.flatMap((file) => readScenarios(file, readFileSync(new URL(file, folder), 'utf8')))
+const given = givenBy([])
+
+describe('the corpus', () => {
+  it('has more than a hundred traces, at least half of them honest work, each with a label', () => {
+    expect(corpus.length).toBeGreaterThan(100)
+    expect(corpus.filter(({ expect }) => expect?.fires === false).length).toBeGreaterThanOrEqual(corpus.length / 2)
+    expect(corpus.filter(({ expect }) => expect === undefined || expect.fires === null || !expect.reason)).toEqual([])
+  })
+
+  it.each(corpus.map((scenario) => [scenario.id, scenario] as const))('%s', (_, scenario) => {
+    expect(judge(scenario, given)).toMatchObject({ ok: true, wrong: '' })
+  })
+
+  it.each(corpus.filter(({ expect }) => expect?.fires).map((scenario) => [scenario.id, scenario] as const))(
+    '%s is about what its label says',
+    (_, scenario) => expect(judge(scenario, given).kind).toBe(scenario.expect?.kind),
+  )
+})

@@ -1,0 +1,40 @@
+// Reads that differ and bring no line that the turn has not seen.
+
+import { describe, expect, it } from '@jest/globals'
+import { givenBy } from '../../../services/cli/judge/overrides.ts'
+import type { Step } from '../../../services/cli/judge/scenario.ts'
+import { judge } from '../../../services/cli/judge/verdict.ts'
+
+const row = (number: number) => `row ${number} of the table`
+const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => row(from + index)).join('\n')
+const window = (from: number, to: number, tool = 'read_lines'): Step => ({
+  ...{ kind: 'tool', tool, args: { from, to }, outcome: 'ok', result: rows(from, to) },
+})
+const write: Step = { kind: 'tool', tool: 'write_file', args: { path: 'other' }, outcome: 'ok', result: 'ok' }
+const ruleOf = (steps: Step[]) => judge({ id: 'a', steps }, givenBy([])).rule
+const all = window(0, 50)
+const inside = Array.from({ length: 8 }, (_, index) => window(index, index + 10 + 3 * index))
+
+describe('reads that differ and cover nothing new', () => {
+  it('are a sweep at the eighth round', () => {
+    expect(ruleOf([all, ...inside])).toBe('sweep@1')
+    expect(ruleOf([all, ...inside.slice(0, 7)])).toBeNull()
+  })
+
+  it('are none while one of them brings a line that is new', () => {
+    expect(ruleOf([all, ...inside.slice(0, 7), window(45, 51), ...inside.slice(7)])).toBeNull()
+  })
+
+  it('are none when something was changed in between', () => {
+    expect(ruleOf([all, ...inside.slice(0, 7), write, ...inside.slice(7)])).toBeNull()
+  })
+
+  it('are none of a tool that changes things, and none where a result is one line', () => {
+    expect(ruleOf([window(0, 50, 'apply_rows'), ...inside.map((step) => ({ ...step, tool: 'apply_rows' }) as Step)])).toBeNull()
+    const hosts = Array.from(
+      { length: 12 },
+      (_, index): Step => ({ ...window(index, index + 1), result: 'the host is up and healthy' }) as Step,
+    )
+    expect(ruleOf(hosts)).toBeNull()
+  })
+})
