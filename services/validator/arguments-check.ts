@@ -64,10 +64,14 @@ function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
   const fields = missing.length > 0 ? missing : primary.fields
 
   const others = all.filter((error) => !isAbout(error, missing)).map((error) => schemaFault(error).words)
+  const hints = [...new Set(all.flatMap((error) => (isAbout(error, missing) ? [] : (schemaFault(error).hint ?? []))))].slice(
+    0,
+    alsoWrongMax,
+  )
   const also = [...new Set(others)].filter((words) => words !== reason).slice(0, alsoWrongMax)
   const alsoWrong = also.length > 0 ? [`Also wrong: ${also.join('; ')}.`] : []
   const accepted = all.some(({ keyword }) => keyword === 'additionalProperties') ? acceptedFields(schema) : []
-  return { code: 'schema', reason, unknown: fields.length > 0 ? fields : 'arguments', notes: [...alsoWrong, ...accepted] }
+  return { code: 'schema', reason, unknown: fields.length > 0 ? fields : 'arguments', notes: [...alsoWrong, ...hints, ...accepted] }
 }
 
 /** Whether it only says again that a required field is missing, or that the null in its place is none of what it may be. */

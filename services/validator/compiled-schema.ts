@@ -7,13 +7,17 @@
 // S3. Arguments are judged as they are: no coercion, no defaults, nothing removed; inherited members do not count as present.
 // S4. Unknown keywords and formats are no reason to refuse a schema: MCP tools are full of them. An invalid use of a known one is.
 //
-// Not bounded yet: a pattern with nested repetition can take exponential time on a short text, and nested anyOf of references can too. Both need a
-// hostile or careless schema; schemas come from the operator's agent files.
+// S5. Patterns are matched in time linear in the text, by RE2. A pattern that RE2 does not know (one that looks ahead or behind, or refers back) makes its
+//     schema unusable: whether it takes exponential time on some text nobody can say.
+//
+// Not bounded yet: nested anyOf of references can take exponential time. That needs a hostile or careless schema; schemas come from the operator's agent
+// files.
 
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { RE2JS } from 're2js'
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import { visible } from './name-text.ts'
@@ -116,6 +120,7 @@ function dialectsOf({ $schema }: Record<string, unknown>): Dialect[] | undefined
 const options: Options = {
   strict: false,
   logger: false,
+  verbose: true, // errors say what was found where
   ownProperties: true, // else `toString` is always there
   validateSchema: false, // against the dialect's own schema below, once for both ways to compile
   meta: false,
@@ -143,25 +148,39 @@ function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect
 class TextTooLong extends Error {}
 
 /**
- * A pattern as a schema means it (with the flag u), or as many authors write it (without). It throws on a text that is too long: `false` would
- * let the text pass where the schema says `not`.
+ * Keeps S5. It throws on a text that is too long: `false` would let the text pass where the schema says `not`.
  */
-function boundedPattern(pattern: string, flags: string): { test(text: string): boolean } {
-  const expression = regExpOf(pattern, flags)
+function boundedPattern(pattern: string): { test(text: string): boolean } {
+  const expression = compiledPattern(pattern)
   return {
     test(text) {
       if (text.length > limits.patternTextMax) throw new TextTooLong()
-      return expression.test(text)
+      return expression.matcher(text).find()
     },
     // Ajv keeps patterns apart by this.
-    toString: () => String(expression),
+    toString: () => pattern,
   } as { test(text: string): boolean }
 }
 boundedPattern.code = 'boundedPattern'
 
-function regExpOf(pattern: string, flags: string): RegExp {
+/** Throws what is wrong with it, for people and for the model to tell them. */
+function compiledPattern(pattern: string): RE2JS {
   try {
-    return new RegExp(pattern, flags)
+    return RE2JS.compile(RE2JS.translateRegExp(pattern))
+  } catch (cause) {
+    regExpOf(pattern)
+    const shown = JSON.stringify(pattern.slice(0, patternCharactersShown))
+    const what = `its pattern ${shown} cannot be matched in linear time`
+    throw new Error(`${what}: write it without looking ahead or behind, and without references back`, { cause })
+  }
+}
+
+const patternCharactersShown = 100
+
+/** As a schema means it (with the flag u), or as many authors write it (without). Throws on one that is no pattern at all. */
+function regExpOf(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, 'u')
   } catch {
     return new RegExp(pattern)
   }

@@ -3,13 +3,14 @@
 
 import type { ErrorObject } from 'ajv'
 import { listed, quoted, shownName, visible } from './name-text.ts'
+import { nearestNames } from './tool-name.ts'
 
-/** `fields`: what the model has to learn to do better; empty: the arguments as a whole. */
-export type SchemaFault = { words: string; fields: string[] }
+/** `fields`: what the model has to learn to do better; empty: the arguments as a whole. `hint`: a whole sentence that helps and may differ with the value. */
+export type SchemaFault = { words: string; fields: string[]; hint?: string }
 
 const wordsCharactersMax = 200
 
-export function schemaFault({ keyword, instancePath, params, message }: ErrorObject): SchemaFault {
+export function schemaFault({ keyword, instancePath, params, message, data, parentSchema }: ErrorObject): SchemaFault {
   const path = pathOf(instancePath)
   const subject = path === '' ? 'the arguments' : `field '${path}'`
   const fields = path === '' ? [] : [path]
@@ -21,17 +22,57 @@ export function schemaFault({ keyword, instancePath, params, message }: ErrorObj
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params.additionalProperty ?? params.unevaluatedProperty)
-      return { words: `unknown field '${below(path, name)}'`, fields: [] }
+      return { words: `unknown field '${below(path, name)}'`, fields: [], ...meant(name, Object.keys(parentSchema?.properties ?? {})) }
     }
     case 'type':
-      return { words: `${subject} must be ${listOf(params.type)}`, fields }
+      return { words: `${subject} must be ${listOf(params.type)}`, fields, hint: `You sent ${kindOf(data)} for ${subject}.` }
     case 'enum':
-      return { words: `${subject} must be one of ${valuesOf(params.allowedValues)}`, fields }
+      return { words: `${subject} must be one of ${valuesOf(params.allowedValues)}`, fields, ...meant(data, params.allowedValues) }
     case 'const':
       return { words: `${subject} must be ${valuesOf([params.allowedValue])}`, fields }
+    case 'format': {
+      const example = examples[String(params.format)]
+      return {
+        words: bounded(`${subject} ${message ?? 'has the wrong format'}`),
+        fields,
+        ...(example === undefined ? {} : { hint: `For example: ${example}` }),
+      }
+    }
     default:
       return { words: bounded(`${subject} ${message ?? `breaks "${keyword}"`}`), fields }
   }
+}
+
+const examples: Record<string, string> = {
+  date: '2026-01-31',
+  'date-time': '2026-01-31T09:30:00Z',
+  time: '09:30:00Z',
+  duration: 'PT15M',
+  email: 'name@example.com',
+  uri: 'https://example.com/page',
+  uuid: '123e4567-e89b-42d3-a456-426614174000',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+}
+
+/** A shorter text is near to anything. */
+const sentCharactersMin = 3
+
+/** The nearest of what is allowed. */
+function meant(sent: unknown, allowed: unknown): { hint?: string } {
+  if (typeof sent !== 'string' || sent.length < sentCharactersMin || !Array.isArray(allowed)) return {}
+  const [near] = nearestNames(
+    sent,
+    allowed.filter((value) => typeof value === 'string'),
+  )
+  return near === undefined ? {} : { hint: `Did you mean ${quoted(near)}?` }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object') return 'an object'
+  return typeof value === 'number' && !Number.isInteger(value) ? 'a number with a fraction' : `a ${typeof value}`
 }
 
 /** "Accepted fields: 'a', 'b'.", where a schema lists them. */

@@ -117,6 +117,7 @@ describe('a missing required field', () => {
   it('comes with what else is wrong', () => {
     expect(rejectionOf(callOf('{"command":null,"timeout":"soon"}'))?.text.split('\n').slice(4)).toEqual([
       "Also wrong: field 'timeout' must be integer.",
+      "You sent a string for field 'timeout'.",
     ])
   })
 })

@@ -57,6 +57,8 @@ describe('arguments that break the schema', () => {
     expect(rejection?.reason).toBe("unknown field 'z'")
     expect(rejection?.text.split('\n').slice(4)).toEqual([
       "Also wrong: field 'a' must be string; field 'b' must be string.",
+      "You sent a number for field 'a'.",
+      "You sent a number for field 'b'.",
       "Accepted fields: 'a', 'b', 'c'.",
     ])
     expect(rejectionOf(callOf('{"z":{"deep":[1,2,3]},"b":0,"a":0}'), [tool('exec', schema)])?.reason).toBe("unknown field 'z'")
@@ -100,6 +102,38 @@ describe('dialects', () => {
   it('are not others: what cannot be read is not guessed', () => {
     for (const $schema of ['http://json-schema.org/draft-04/schema#', 'https://example.com/mine', 7])
       expect(unusable({ $schema })).toContain('its $schema is neither JSON Schema 2020-12 nor draft-07')
+  })
+})
+
+describe('what helps', () => {
+  const hintsFor = (schema: object, value: unknown) =>
+    rejectionOf(callOf(JSON.stringify(value)), [tool('exec', schema)])
+      ?.text.split('\n')
+      .slice(4)
+
+  it.each<[string, object, unknown, string]>([
+    [
+      'the nearest allowed value',
+      { properties: { unit: { enum: ['celsius', 'fahrenheit'] } } },
+      { unit: 'Celcius' },
+      "Did you mean 'celsius'?",
+    ],
+    ['the nearest field', { properties: { path: {} }, additionalProperties: false }, { pathh: 'a' }, "Did you mean 'path'?"],
+    [
+      'what was sent in place of a type',
+      { properties: { n: { type: 'integer' } } },
+      { n: 1.5 },
+      "You sent a number with a fraction for field 'n'.",
+    ],
+    ['null as null', { properties: { n: { type: 'string' } } }, { n: null }, "You sent null for field 'n'."],
+    ['an example of a format', { properties: { on: { format: 'date' } } }, { on: 'tomorrow' }, 'For example: 2026-01-31'],
+  ])('is said: %s', (_, schema, value, hint) => {
+    expect(hintsFor({ type: 'object', ...schema }, value)).toContain(hint)
+  })
+
+  it('is no part of the reason, which stays the same for the same mistake', () => {
+    const schema = { properties: { unit: { enum: ['celsius', 'fahrenheit'] } } }
+    expect(reasonFor(schema, { unit: 'Celcius' })).toBe(reasonFor(schema, { unit: 'Fahrenheid' }))
   })
 })
 
@@ -163,6 +197,23 @@ describe('a schema that can be used', () => {
     const schema = { properties: { a: { pattern: '^a$' }, b: { pattern: '^b$' } } }
     expect(rejectionOf(callOf('{"a":"a","b":"b"}'), [tool('exec', schema)])).toBeUndefined()
     expect(rejectionOf(callOf('{"a":"b","b":"b"}'), [tool('exec', schema)])?.code).toBe('schema')
+  })
+
+  it('matches patterns in linear time, as JavaScript writes them', () => {
+    const endless = `${'a'.repeat(5_000)}!`
+    expect(reasonFor({ properties: { a: { pattern: '^(a+)+$' } } }, { a: endless })).toContain("field 'a' must match pattern")
+    for (const [pattern, text] of [
+      ['^\\d{4}\\/\\d{2}$', '2026/01'],
+      ['^(?<year>\\d{4})-', '2026-'],
+      ['^\\u00e9$', 'é'],
+      ['^[\\w.-]+@', 'a.b-c@'],
+      ['\\p{Lu}', 'É'],
+    ])
+      expect(reasonFor({ properties: { a: { pattern } } }, { a: text })).toBeUndefined()
+  })
+
+  it.each([['^(?=.*x).*$'], ['(?<!a)b'], ['(a)\\1']])('cannot be used with a pattern that may take for ever: %s', (pattern) => {
+    expect(unusable({ properties: { a: { pattern } } })).toContain('cannot be matched in linear time')
   })
 
   it('does not match long texts against a pattern, also where the pattern is negated', () => {
