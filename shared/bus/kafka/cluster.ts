@@ -147,7 +147,8 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
         if (closed.aborted) throw closedBefore(doing, error)
         const trouble = troubleOf(error)
         if (trouble === 'lasting' || clock.monotonic() - began > forMs) throw asBusError(error, doing)
-        if (complaint.isDue(began)) log.warn({ err: asBusError(error, doing) }, 'a question to the broker fails; it is asked again')
+        if (complaint.isDue(began))
+          log.warn({ reason: asBusError(error, doing).message }, 'a question to the broker fails; it is asked again')
         await pause(clock, backoffMs(failures), closed)
         if (trouble === 'stale') await refreshShared().catch(() => {})
       }

@@ -244,7 +244,10 @@ export function createFetching({ cluster, log, requestsMax, partitionBytesMax, b
       if (trouble === 'lasting') fail(place, asBusError(error, doing))
       else if (isTopicGone && isReachable(error)) fail(place, asBusError(error, doing))
       else if (complaint.isDue(place.failingSince))
-        log.warn({ err: asBusError(error, doing), tries: place.failures, partitions: failingNames() }, 'reading fails; it is tried again')
+        log.warn(
+          { reason: asBusError(error, doing).message, tries: place.failures, partitions: failingNames() },
+          'reading fails; it is tried again',
+        )
     }
     if (trouble !== 'lasting' && !isClosed) cluster.refresh().then(wakeSoon, wakeSoon)
   }

@@ -107,7 +107,7 @@ export function joinGroup(options: MembershipOptions): Membership {
     const given = synced.memberAssignment.length === 0 ? undefined : memberAssignment.decode(synced.memberAssignment)
     owned = given?.assignment[topic] ?? []
     isSettled = true
-    log.info({ group, generation, partitions: owned }, 'joined the group')
+    log.info({ topic, generation, partitions: owned }, 'joined the group')
     options.assigned(owned)
   }
 
@@ -136,7 +136,7 @@ export function joinGroup(options: MembershipOptions): Membership {
         await (isSettled ? beat() : join())
         failures = 0
         rejoins = 0
-        if (complaint.isOver()) log.info({ group }, 'the group coordinator can be asked again')
+        if (complaint.isOver()) log.info('the group coordinator can be asked again')
       } catch (error) {
         if (left.signal.aborted) return
         const type = protocolTypeOf(error) ?? ''
@@ -144,7 +144,7 @@ export function joinGroup(options: MembershipOptions): Membership {
           isSettled = false
           await pauseBeforeRejoin()
         } else if (type === 'UNKNOWN_MEMBER_ID') {
-          log.warn({ group }, 'the group took this process for dead; its partitions are lost, and it joins again')
+          log.warn('the group took this process for dead; its partitions are lost, and it joins again')
           forget()
           await pauseBeforeRejoin()
         } else if (type === 'INCONSISTENT_GROUP_PROTOCOL') {
@@ -155,7 +155,10 @@ export function joinGroup(options: MembershipOptions): Membership {
           failures += 1
           if (failures === 1) failingSince = clock.monotonic()
           if (complaint.isDue(failingSince))
-            log.warn({ err: asBusError(error, doing), tries: failures }, 'the group coordinator cannot be asked; it is tried again')
+            log.warn(
+              { reason: asBusError(error, doing).message, tries: failures },
+              'the group coordinator cannot be asked; it is tried again',
+            )
           await pause(clock, backoffMs(failures), left.signal)
         }
       }

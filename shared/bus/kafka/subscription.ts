@@ -47,7 +47,7 @@ const closeCommitMs = 3_000
 export function startSubscription(options: KafkaSubscriptionOptions): Subscription {
   const { cluster, group, topic, times } = options
   const { clock } = cluster
-  const log = options.log.child({ group, topic })
+  const log = options.log.child({ group })
   const fetching = createFetching({ cluster, log, requestsMax: 2, partitionBytesMax: 1024 * 1024, bytesMax: 8 * 1024 * 1024 })
   const lanes = new Map<number, Lane>()
   /** Those that were lost and in which something runs to its end. */
@@ -91,7 +91,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     commits.delete(partition)
     fetching.remove(lane.cursor)
     lane.stop()
-    log.info({ partition }, 'the partition went to another member')
+    log.info({ topic, partition }, 'the partition went to another member')
     leaving.add(lane)
     track(
       lane.close('lost').finally(() => leaving.delete(lane)),
@@ -101,7 +101,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
 
   function track(closingReader: Promise<void>, partition: number): void {
     const tracked = closingReader
-      .catch((error: unknown) => log.error({ err: error, partition }, 'a reader could not be closed'))
+      .catch((error: unknown) => log.error({ err: error, topic, partition }, 'a reader could not be closed'))
       .finally(() => closings.delete(tracked))
     closings.add(tracked)
   }
@@ -140,7 +140,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
         return { committed, ends: await Promise.race([cluster.ends(topic, partitions), isStopped]) }
       } catch (error) {
         if (troubleOf(error) === 'lasting' || !partitions.some(isWanted)) throw error
-        log.warn({ err: error, partitions }, 'partitions cannot be restored yet; it is tried again')
+        log.warn({ reason: (error as Error).message, topic, partitions }, 'partitions cannot be restored yet; it is tried again')
         await pause(clock, 1_000, stopped.signal)
       }
     }

@@ -190,7 +190,10 @@ export function createWriter(options: WriterOptions): Writer {
       } else {
         again.push(queue)
         if (complaint.isDue(batch.firstTriedAt))
-          log.warn({ err: asBusError(error, doing), tries: batch.failures }, 'writing fails; it is tried again, and nothing overtakes it')
+          log.warn(
+            { reason: asBusError(error, doing).message, tries: batch.failures },
+            'writing fails; it is tried again, and nothing overtakes it',
+          )
       }
     }
     flushSoon()

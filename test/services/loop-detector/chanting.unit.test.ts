@@ -25,6 +25,23 @@ describe('a response chants', () => {
   })
 })
 
+const unitOf = (words: number) => Array.from({ length: words }, (_, index) => `word${index}`).join(' ')
+const repeated = (unit: string, times: number) => `${unit} `.repeat(times)
+
+describe('the bounds', () => {
+  it.each([
+    ['ten times a unit of eleven words', repeated(unitOf(11), 10), 10],
+    ['nine times a unit of eleven words', repeated(unitOf(11), 9), undefined],
+    ['five times a unit of twelve words', repeated(unitOf(12), 5), 5],
+    ['four times a unit of twelve words', repeated(unitOf(12), 4), undefined],
+    ['forty words', repeated('wait', 40), 40],
+    ['thirty-nine words', repeated('wait', 39), undefined],
+    ['five times a unit of two hundred words', repeated(unitOf(200), 5), 5],
+  ])('%s', (_, text, times) => {
+    expect(chantIn(text)?.times).toBe(times)
+  })
+})
+
 describe('a response does not chant', () => {
   it.each([
     ['a short refrain', 'ha '.repeat(20)],

@@ -82,7 +82,7 @@ describe('a member that joins', () => {
 
 describe('a member that leaves', () => {
   it('hands its partitions over at once, and nobody waits for its session to end', async () => {
-    const times = { sessionMs: 20_000 }
+    const times = { sessionMs: 300_000 } // far longer than this test may take
     const [one, two] = [await world.open({ times }), await world.open({ times })]
     const topic = await world.topic(one, 'log', 4)
     const group = newName('group')
@@ -90,9 +90,7 @@ describe('a member that leaves', () => {
     const second = await subscribeCounting(two, { group, topic })
     await until('both have a share', () => held(first).length === 2 && held(second).length === 2)
     await first.subscription.close()
-    const before = performance.now()
     await until('the second has all', () => held(second).length === 4)
-    expect(performance.now() - before).toBeLessThan(15_000)
   })
 })
 
