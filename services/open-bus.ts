@@ -1,13 +1,18 @@
 // The bus that the settings name. Kafka's client is loaded only where it is used: it costs a start a tenth of a second.
 
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { openBesideOwner } from '../shared/bus/embedded/beside.ts'
+import type { EmbeddedBusOptions } from '../shared/bus/embedded/bus.ts'
 import { openEmbeddedBus } from '../shared/bus/embedded/bus.ts'
+import { listenForRequests } from '../shared/bus/embedded/owner-socket.ts'
 import type { ClientConfig } from '../shared/bus/kafka/client-properties.ts'
 import type { Bus } from '../shared/bus/port.ts'
 import type { Milliseconds } from '../shared/clock.ts'
 import { systemClock } from '../shared/clock.ts'
 import { WeirError } from '../shared/errors.ts'
+import { answerOf } from '../shared/outside-requests.ts'
 import { foldFrom } from '../shared/runtime/position.ts'
 import type { Settings } from '../shared/settings.ts'
 
@@ -28,7 +33,7 @@ export async function openBus(settings: BusSettings, log: Logger, { connectMs, k
   const { bus, dataFolder, synchronous } = settings
   switch (bus) {
     case 'embedded':
-      return openEmbeddedBus({ file: logFileIn(dataFolder), clock: systemClock, synchronous, keepFrom: foldFrom, log })
+      return openOwned({ file: logFileIn(dataFolder), clock: systemClock, synchronous, keepFrom: foldFrom, log })
     case 'kafka': {
       const { openKafkaBus } = await import('../shared/bus/kafka/bus.ts')
       const client = await kafkaClient(settings, (note) => log.info(note))
@@ -42,6 +47,58 @@ export async function openBus(settings: BusSettings, log: Logger, { connectMs, k
     }
     default:
       return bus satisfies never
+  }
+}
+
+/** How often, and how far apart, a process that is not there yet, or not any more, is looked for. */
+const ownerTriesMax = 20
+const ownerTryMs = 100
+
+/**
+ * As openBus, for whoever writes what an outsider may (shared/outside-requests.ts) and needs nobody to stop for it: where another process writes the
+ * data folder, that one is asked to write. Errors as there; `bus.locked` where that process takes no requests, `bus.unreachable` where it is another
+ * user's.
+ */
+export async function openBusBeside(
+  settings: BusSettings & Pick<Settings, 'topicPrefix'>,
+  log: Logger,
+  options?: OpenOptions,
+): Promise<Bus> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await openBus(settings, log, options)
+    } catch (error) {
+      if (!(error instanceof WeirError && error.code === 'bus.locked')) throw error
+      const beside = await openBesideWriter(settings, log)
+      if (beside !== undefined) return beside
+      if (tries === ownerTriesMax) throw error
+      await sleep(ownerTryMs) // it is just starting, or just ending
+    }
+  }
+}
+
+/** The embedded bus beside the process that writes it. Undefined: none takes requests. */
+export async function openBesideWriter(
+  { dataFolder, topicPrefix }: Pick<Settings, 'dataFolder' | 'topicPrefix'>,
+  log: Logger,
+): Promise<Bus | undefined> {
+  return openBesideOwner({ file: logFileIn(dataFolder), clock: systemClock, topicPrefix, log })
+}
+
+/** Whoever has the lock also takes requests. Where it cannot listen it is no worse off than before. */
+async function openOwned(options: EmbeddedBusOptions & { log: Logger }): Promise<Bus> {
+  const bus = await openEmbeddedBus(options)
+  const { file, log } = options
+  const socket = await listenForRequests({ file, answer: (request) => answerOf(bus, request) }).catch((error: unknown) => {
+    log.warn({ err: error, file }, 'requests of other processes cannot be taken: weir guard mode, for one, has to wait until this one ends')
+    return undefined
+  })
+  return {
+    ...bus,
+    async close() {
+      await socket?.close()
+      await bus.close()
+    },
   }
 }
 

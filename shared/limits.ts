@@ -127,6 +127,11 @@ export const limits = {
   guardStateBytesMax: 64 * KiB,
   guardStatesMax: 100_000,
   guardStateKeptMs: 60 * minute,
+  /** Bytes of what another process may ask of the one that writes the embedded bus: an answer of a guard, in base64. */
+  outsideRequestBytesMax: 8 * MiB,
+  /** How long a guard beside that process waits for one that writes there again, and how far apart it asks. */
+  ownerAwaitedMs: 1 * minute,
+  ownerAskedAgainMs: 1 * second,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a settings file. */

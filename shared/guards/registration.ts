@@ -5,9 +5,14 @@ import type { GuardInForce } from '../messages.ts'
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,62}$/
 
+/** Whether a guard may be called so; it is part of the name of its topic. */
+export function isGuardName(name: string): boolean {
+  return nameShape.test(name)
+}
+
 /** What is wrong with it, with the value; undefined: it can be used. */
 export function registrationFault({ name, version, tools, deadlineMs }: GuardInForce): string | undefined {
-  if (!nameShape.test(name)) return `its name is ${quoted(name)}; it must be 1 to 63 of a-z, 0-9 and -, and not begin with -`
+  if (!isGuardName(name)) return `its name is ${quoted(name)}; it must be 1 to 63 of a-z, 0-9 and -, and not begin with -`
   if (version.length < 1 || version.length > limits.guardVersionCharsMax || /\p{C}/u.test(version))
     return `its version is ${quoted(version)}; it must be 1 to ${limits.guardVersionCharsMax} printable characters`
   if (tools.length < 1 || tools.length > limits.guardPatternsMax)

@@ -1,11 +1,12 @@
 // `weir guard` and guards in the process of the stages, as somebody at a shell has them, on the embedded bus.
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { call, says, script, text } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'
+import { startUp } from '../support/weir-up.ts'
 
 let desk: Desk | undefined
 
@@ -71,6 +72,28 @@ describe('weir guard', () => {
     expect((await run(['guard', 'list'])).out).toContain('no guard is registered')
     expect(await run([...ask, 'three'])).toMatchObject({ code: 0 })
     expect(await starts(here)).toHaveLength(2)
+  }, 60_000)
+
+  it('switches, lists and removes guards beside a Weir that runs on the embedded bus', async () => {
+    const here = await atDesk()
+    const { run } = here
+    await mkdir(join(here.folder, 'guards'))
+    await writeFile(join(here.folder, 'guards', 'guard.mjs'), guardFile)
+    const up = startUp(here, { args: ['--agents', 'agent.yaml', '--guards', 'guards'] })
+    await up.untilReady()
+    const lines = async () => JSON.parse((await run(['guard', 'list', '--json'])).out || 'null')
+    expect(await lines()).toMatchObject({ name: 'no-removal', mode: 'shadow' })
+    expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({
+      code: 0,
+      errors: '',
+      out: 'no-removal enforces for exec\n',
+    })
+    expect(await lines()).toMatchObject({ name: 'no-removal', mode: 'enforce' })
+    expect((await run(['guard', 'mode', 'nobody', 'enforce'])).errors).toContain('registered are no-removal')
+    expect(await run(['guard', 'remove', 'no-removal'])).toMatchObject({ code: 0, errors: '' })
+    expect(await lines()).toBe(null)
+    up.signal('SIGTERM')
+    expect((await up.ended).code).toBe(0)
   }, 60_000)
 
   it('says what is wrong with a guard, a name and a bus', async () => {

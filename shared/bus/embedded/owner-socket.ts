@@ -1,0 +1,171 @@
+// The way to the process that writes a file, for processes beside it: a Unix domain socket on which the owner of the lock takes requests. It carries
+// JSON and knows of no request: shared/outside-requests.ts does.
+// O1. Only who holds the lock listens, and stops before it gives the lock back. So a socket at which nobody answers was left by a killed owner, and the
+//     next one puts its own in its place.
+// O2. It stands in a folder that only this user may enter: what others ask never arrives.
+// O3. Bounded: one request a connection, its bytes, how long it takes to come, and how many are open.
+
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { createConnection, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { ErrorCode } from '../../errors.ts'
+import { errorCodes, WeirError } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+
+export type OwnerSocket = { close(): Promise<void> }
+
+export type OwnerSocketOptions = {
+  /** The file of the log. */
+  file: string
+  /** What it resolves with, or the error that it rejects with, is the answer. The request may be anything that is JSON. */
+  answer(request: unknown): Promise<unknown>
+}
+
+type Said = { value: unknown } | { error: { code: ErrorCode; message: string; retryable: boolean } }
+
+/** Linux has room for 107 bytes, others for 103; a longer path would be cut in silence. */
+const pathBytesMax = 100
+const connectionsMax = 16
+/** A request is there at once; its answer waits for a write, which may be tried again. */
+const idleMs = 30_000
+
+/** Under the lock. Throws where the file system has no sockets, or the folder of the socket is somebody else's. */
+export async function listenForRequests({ file, answer }: OwnerSocketOptions): Promise<OwnerSocket> {
+  const path = socketOf(file)
+  makeOwnFolder(dirname(path))
+  rmSync(path, { force: true }) // keeps O1
+  const asking = new Set<Socket>()
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    bounded(socket)
+    asking.add(socket)
+    void received(socket)
+      .finally(() => asking.delete(socket))
+      .then((request) => answer(request))
+      .then((value): Said => ({ value: value ?? null }), saidOf)
+      .then((said) => socket.end(JSON.stringify(said)))
+  })
+  server.maxConnections = connectionsMax
+  server.unref() // to be asked is no reason to live on
+  await byShortPath(path, (short) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    server.once('error', reject).listen(short, resolve)
+    return promise
+  })
+  server.on('error', () => {}) // of a single connection that could not be accepted
+  return {
+    async close() {
+      rmSync(path, { force: true })
+      const { promise, resolve } = Promise.withResolvers<void>()
+      server.close(() => resolve())
+      for (const socket of asking) socket.destroy()
+      await promise // those that have asked are answered
+    },
+  }
+}
+
+/**
+ * The owner's answer. Throws what the owner threw; `bus.unreachable` where nobody listens (nothing was done) or the owner ended before it answered
+ * (it may have been done).
+ */
+export async function askOwner(file: string, request: unknown): Promise<unknown> {
+  const socket = await connected(file)
+  socket.end(JSON.stringify(request))
+  const said = (await received(socket).catch(() => undefined)) as Said | undefined
+  socket.destroy()
+  if (said === undefined)
+    throw new WeirError('bus.unreachable', `the process that writes ${file} has ended before it answered; look, and ask again`, {
+      retryable: true,
+    })
+  if ('value' in said) return said.value
+  const { code, message, retryable } = said.error
+  throw new WeirError(errorCodes.find((known) => known === code) ?? 'runtime.assertion', message, { retryable })
+}
+
+/** Whether an owner listens. Throws `bus.unreachable` where this user may not ask it. */
+export async function ownerListens(file: string): Promise<boolean> {
+  try {
+    ;(await connected(file)).destroy()
+    return true
+  } catch (error) {
+    if (error instanceof WeirError && error.retryable) return false
+    throw error
+  }
+}
+
+function socketOf(file: string): string {
+  return join(`${realpathSync(file)}-owner`, 'requests')
+}
+
+/** Keeps O2, also where the folder is left from before. */
+function makeOwnFolder(folder: string): void {
+  mkdirSync(folder, { mode: 0o700, recursive: true })
+  const found = lstatSync(folder)
+  if (!found.isDirectory() || found.uid !== process.getuid?.())
+    throw new WeirError('bus.unwritable', `${folder} is not a folder of this user: remove it`)
+  chmodSync(folder, 0o700)
+}
+
+async function connected(file: string): Promise<Socket> {
+  try {
+    return await byShortPath(socketOf(file), (short) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+      const socket = createConnection({ path: short, allowHalfOpen: true })
+      socket.once('error', reject).once('connect', () => resolve(socket.off('error', reject)))
+      bounded(socket)
+      return promise
+    })
+  } catch (error) {
+    throw nobodyToAsk(file, error as NodeJS.ErrnoException)
+  }
+}
+
+function nobodyToAsk(file: string, cause: NodeJS.ErrnoException): WeirError {
+  const isAbsent = cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED'
+  const why = isAbsent ? 'no process listens beside it' : cause.code === 'EACCES' ? 'it is another user who writes it' : cause.message
+  return new WeirError('bus.unreachable', `nobody can be asked to write ${file}: ${why}`, { cause, retryable: isAbsent })
+}
+
+/** A path that is too long for a socket is reached by a link that lives for a moment. */
+async function byShortPath<T>(path: string, use: (short: string) => Promise<T>): Promise<T> {
+  if (Buffer.byteLength(path) <= pathBytesMax) return use(path)
+  const folder = mkdtempSync(join(tmpdir(), 'weir-'))
+  try {
+    symlinkSync(dirname(path), join(folder, 'o'))
+    return await use(join(folder, 'o', basename(path)))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function bounded(socket: Socket): void {
+  socket.on('error', () => {}) // whoever reads hears of it by 'close'
+  socket.setTimeout(idleMs, () => socket.destroy())
+}
+
+/** All that the other side said, when it has said it. Rejects when that is no JSON, too much, or was cut off. */
+function received(socket: Socket): Promise<unknown> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  const chunks: Buffer[] = []
+  let bytes = 0
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= limits.outsideRequestBytesMax) chunks.push(chunk)
+    else reject(new WeirError('bus.record-too-large', `a request has more than the ${limits.outsideRequestBytesMax} bytes that are taken`))
+  })
+  socket.once('end', () => {
+    try {
+      resolve(JSON.parse(Buffer.concat(chunks).toString()))
+    } catch (cause) {
+      reject(new WeirError('message.invalid', 'a request is no JSON', { cause }))
+    }
+  })
+  socket.once('close', () => reject(new WeirError('bus.unreachable', 'the connection was closed in the middle of a request')))
+  return promise
+}
+
+function saidOf(error: unknown): Said {
+  if (error instanceof WeirError) return { error: { code: error.code, message: error.message, retryable: error.retryable } }
+  return { error: { code: 'runtime.assertion', message: error instanceof Error ? error.message : String(error), retryable: false } }
+}

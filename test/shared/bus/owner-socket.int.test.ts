@@ -1,0 +1,190 @@
+// Processes beside the one that writes the embedded bus. The owner is this process, or a child that is killed.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { openBesideWriter, openBus, openBusBeside } from '../../../services/open-bus.ts'
+import { askOwner } from '../../../shared/bus/embedded/owner-socket.ts'
+import type { Bus, StoredRecord } from '../../../shared/bus/port.ts'
+import { createLog } from '../../../shared/log.ts'
+import type { GuardRegistration, Message } from '../../../shared/messages.ts'
+import { outsideRecord } from '../../../shared/outside-requests.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import { readSettings } from '../../../shared/settings.ts'
+import { guardKeyPrefix, guardTopicSpec, topicSpecs } from '../../../shared/topology.ts'
+import { modelRequest } from '../../support/messages.ts'
+
+const log = createLog({ level: 'silent' })
+const openBusFile = fileURLToPath(new URL('../../../services/open-bus.ts', import.meta.url))
+let root: string
+const opened: Bus[] = []
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'weir-owner-'))
+})
+afterEach(async () => {
+  for (const bus of opened.splice(0).reverse()) await bus.close()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const settingsIn = (folder: string) => readSettings({ dataFolder: folder }, {})
+const keep = <T extends Bus>(bus: T): T => {
+  opened.push(bus)
+  return bus
+}
+
+async function owner(folder = root): Promise<Bus> {
+  const bus = keep(await openBus(settingsIn(folder), log))
+  await bus.ensureTopics(topicSpecs('weir.', 2))
+  return bus
+}
+
+const beside = async (folder = root): Promise<Bus> => keep(await openBusBeside(settingsIn(folder), log))
+
+const registration: GuardRegistration = {
+  ...{ type: 'guard-registration', name: 'shell', version: '1', tools: [{ pattern: '*', mode: 'shadow' }] },
+  ...{ deadlineMs: 5_000, onTimeout: 'reject', registeredAt: 1 },
+}
+const registrationRecord = toRecord({ topic: 'weir.policies', partition: 0, message: registration })
+const registrations = (bus: Bus) => bus.list({ topic: 'weir.policies', partition: 0, prefix: guardKeyPrefix })
+const keysOf = (records: StoredRecord[]) => records.map(({ key }) => key)
+
+describe('a process beside the one that writes the data folder', () => {
+  it('has what it writes in the log, read by both, when that is acknowledged', async () => {
+    const own = await owner()
+    const outside = await beside()
+    const [appended] = await outside.append([registrationRecord])
+    expect(appended).toMatchObject({ partition: 0, offset: 0, time: expect.any(Number) })
+    for (const bus of [own, outside]) expect(keysOf(await registrations(bus))).toEqual(['guard:shell'])
+    await outside.append([{ topic: 'weir.policies', partition: 0, key: 'guard:shell', value: null }])
+    for (const bus of [own, outside]) expect(await registrations(bus)).toEqual([])
+  })
+
+  it('has the topic of a guard created, and no other', async () => {
+    const own = await owner()
+    const outside = await beside()
+    await outside.ensureTopics([guardTopicSpec('weir.', 'shell', 2), ...topicSpecs('weir.', 2)])
+    expect(await own.ends('weir.guard-verdicts.shell')).toHaveLength(2)
+    await outside.ensureTopics([guardTopicSpec('weir.', 'shell', 2)])
+    await expect(outside.ensureTopics([guardTopicSpec('weir.', 'shell', 3)])).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    await expect(outside.ensureTopics([{ name: 'weir.another', kind: 'log', partitions: 2 }])).rejects.toMatchObject({
+      code: 'bus.topic-missing',
+    })
+  })
+
+  it('reaches it also where the path of the folder is longer than the path of a socket may be', async () => {
+    const long = join(root, 'a'.repeat(200), 'b'.repeat(200))
+    const own = await owner(long)
+    await (await beside(long)).append([registrationRecord])
+    expect(keysOf(await registrations(own))).toEqual(['guard:shell'])
+  })
+
+  it('takes the folder itself where nobody has it, or where who had it was killed', async () => {
+    await (await owner()).close()
+    const script = `
+      const { openBus } = await import(${JSON.stringify(openBusFile)})
+      const { readSettings } = await import(${JSON.stringify(openBusFile.replace('services/open-bus', 'shared/settings'))})
+      const { createLog } = await import(${JSON.stringify(openBusFile.replace('services/open-bus', 'shared/log'))})
+      await openBus(readSettings({ dataFolder: ${JSON.stringify(root)} }, {}), createLog({ level: 'silent' }))
+      setInterval(() => {}, 1000)
+      console.log('it owns')`
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', script])
+    await once(child.stdout, 'data')
+    expect(await openBesideWriter(settingsIn(root), log).then((bus) => bus?.close().then(() => 'it is asked'))).toBe('it is asked')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(existsSync(join(root, 'weir.db-owner', 'requests'))).toBe(true) // nobody answers there
+    expect(await openBesideWriter(settingsIn(root), log)).toBeUndefined()
+    const next = await beside()
+    await next.append([registrationRecord])
+    expect(next.provesFormerOwnersDead).toBe(true) // it is the owner
+    await (await beside()).append([registrationRecord])
+    expect(await next.read({ topic: 'weir.policies', partition: 0, from: 0, limit: 9 })).toHaveLength(2)
+  })
+
+  it('is told that the owner has ended, and takes its place', async () => {
+    const own = await owner()
+    const outside = await beside()
+    await own.close()
+    await expect(outside.append([registrationRecord])).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true })
+    expect((await beside()).provesFormerOwnersDead).toBe(true)
+  })
+})
+
+describe('the process that writes the data folder', () => {
+  const file = () => join(root, 'weir.db')
+  const asking = (record: { topic: string; key: string; message: Message; id?: string }) =>
+    askOwner(file(), {
+      ...{ type: 'append', topicPrefix: 'weir.' },
+      records: [
+        outsideRecord({ ...toRecord({ topic: record.topic, partition: 0, message: record.message }), key: record.key, id: record.id }),
+      ],
+    })
+
+  it('lets only its own user in, also into a folder that was open to others', async () => {
+    mkdirSync(join(root, 'weir.db-owner'), { recursive: true })
+    chmodSync(join(root, 'weir.db-owner'), 0o777)
+    await owner()
+    expect(statSync(join(root, 'weir.db-owner')).mode & 0o777).toBe(0o700)
+  })
+
+  it('writes nothing that a stage, its performer or the runtime writes, and nothing under their ids', async () => {
+    const own = await owner()
+    const refused = { code: 'message.invalid' }
+    const request = modelRequest()
+    await expect(asking({ topic: 'weir.model-requests', key: request.conversation, message: request })).rejects.toMatchObject(refused)
+    const tick: Message = { type: 'tick', conversation: 'c', unit: 'u' }
+    await expect(asking({ topic: 'weir.conversation-events', key: 'c', message: tick })).rejects.toMatchObject(refused)
+    const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
+    const inbox = { topic: 'weir.conversation-events', message: cancel }
+    await expect(asking({ ...inbox, key: 'another' })).rejects.toMatchObject(refused)
+    await expect(asking({ ...inbox, key: 'c', id: 'loop-detector/0/5/0' })).rejects.toMatchObject(refused)
+    await expect(asking({ ...inbox, key: 'c', topic: 'weir.nothing' })).rejects.toMatchObject(refused)
+    await expect(asking({ ...inbox, key: 'c', topic: 'other.conversation-events' })).rejects.toMatchObject(refused)
+    const tombstone = { topic: 'weir.history', partition: 0, key: 'k', value: null }
+    await expect(askOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [tombstone] })).rejects.toMatchObject(refused)
+    expect((await own.ends('weir.conversation-events')).every(({ end }) => end === 0)).toBe(true)
+    await asking({ ...inbox, key: 'c' })
+    expect((await own.ends('weir.conversation-events'))[0]?.end).toBe(1)
+  })
+
+  it.each<[string, unknown]>([
+    ['no object', 5],
+    ['nothing', null],
+    ['a request of a later Weir', { type: 'dance', topicPrefix: 'weir.' }],
+    ['records that are none', { type: 'append', topicPrefix: 'weir.', records: 7 }],
+    ['a record without a topic', { type: 'append', topicPrefix: 'weir.', records: [{}] }],
+    ['a name that no guard can have', { type: 'guard-topic', topicPrefix: 'weir.', guard: '../g', partitions: 2, retentionMs: 1 }],
+    ['a number that is none', { type: 'guard-topic', topicPrefix: 'weir.', guard: 'g', partitions: 'two', retentionMs: 1 }],
+  ])('says what is wrong with %s', async (_, request) => {
+    await owner()
+    await expect(askOwner(file(), request)).rejects.toMatchObject({ code: 'message.invalid' })
+  })
+
+  it('answers what is no JSON, and what is too much, and goes on', async () => {
+    await owner()
+    const said = async (text: string) => {
+      const socket = createConnection({ path: join(root, 'weir.db-owner', 'requests'), allowHalfOpen: true })
+      socket.end(text)
+      let answer = ''
+      for await (const chunk of socket) answer += String(chunk)
+      return answer
+    }
+    expect(await said('{nonsense')).toContain('message.invalid')
+    expect(await said('x'.repeat(9 * 1024 * 1024))).toContain('bus.record-too-large')
+    await askOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [] })
+  })
+
+  it('ends while somebody has connected and says nothing', async () => {
+    const own = await owner()
+    const socket = createConnection(join(root, 'weir.db-owner', 'requests'))
+    await once(socket, 'connect')
+    await own.close()
+    expect(existsSync(join(root, 'weir.db-owner', 'requests'))).toBe(false)
+    socket.destroy()
+  })
+})
