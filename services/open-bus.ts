@@ -21,6 +21,8 @@ export type BusSettings = Pick<Settings, 'bus' | 'dataFolder' | 'synchronous' | 
 export type OpenOptions = {
   /** How long a broker is looked for. Default: a minute, as for a service, which may be started before it. */
   connectMs?: Milliseconds
+  /** Of topics that are created through it; default: as the brokers say. */
+  replicationFactor?: number
   /** False: copies of tables are not worth a file. */
   keepsTables?: boolean
 }
@@ -29,7 +31,11 @@ export type OpenOptions = {
  * Opens it for writing. Errors: `bus.locked` (the data folder is in use) and others that name the file; on Kafka `settings.invalid` (every mistake of
  * the client's properties), and what keeps the brokers from answering.
  */
-export async function openBus(settings: BusSettings, log: Logger, { connectMs, keepsTables = true }: OpenOptions = {}): Promise<Bus> {
+export async function openBus(
+  settings: BusSettings,
+  log: Logger,
+  { connectMs, replicationFactor, keepsTables = true }: OpenOptions = {},
+): Promise<Bus> {
   const { bus, dataFolder, synchronous } = settings
   switch (bus) {
     case 'embedded':
@@ -43,6 +49,7 @@ export async function openBus(settings: BusSettings, log: Logger, { connectMs, k
         log,
         tablesFolder: keepsTables ? join(dataFolder, 'tables') : undefined,
         connectMs,
+        replicationFactor,
       })
     }
     default:

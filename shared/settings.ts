@@ -142,13 +142,13 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   healthHost: {
     variable: 'WEIR_HEALTH_HOST',
-    description: 'for weir up: the address on which /livez, /readyz and /metrics are answered',
+    description: 'for weir up and weir guard run: the address on which /livez, /readyz and /metrics are answered',
     secret: false,
     schema: { type: 'string', minLength: 1, default: '127.0.0.1' },
   },
   healthPort: {
     variable: 'WEIR_HEALTH_PORT',
-    description: 'for weir up: its port; 0: any that is free, and the first line of the log says which',
+    description: 'for weir up and weir guard run: its port; 0: any that is free, and the first line of the log says which',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 65_535, default: 0 },
   },

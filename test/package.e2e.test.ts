@@ -89,6 +89,17 @@ describe('its commands', () => {
     }
   })
 
+  it('know the guards that ship by their names', async () => {
+    const asked = await project.run(['weir', 'ask', '--agent', 'none.yaml', '--guard', 'spend', 'hello'])
+    expect(asked).toMatchObject({
+      code: 2,
+      errors: expect.stringMatching(
+        /node_modules\/weir-agents\/dist\/services\/guards\/spend\/guard\.js: the spend guard's tools is missing/,
+      ),
+    })
+    expect((await project.run(['weir', 'guard', 'run', 'spen'])).errors).toContain('(shell, spend do); did you mean spend?')
+  })
+
   it('play the demo, and then say what to run of the package', async () => {
     const { code, out, errors } = await project.run(['weir', 'demo'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })

@@ -29,6 +29,9 @@ const whichBus: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'command
 /** How long what is written is kept. */
 const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
 
+const guardText =
+  'a guard that runs here, on the embedded bus: shell, spend or a file, with =OPTIONS behind it a file of JSON for it; may be given again'
+
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
   .exitOverride()
@@ -58,7 +61,7 @@ withSettings(program.command('ask'), [...whichBus, 'topicPrefix', 'logLevel', 'p
   .argument('[text]', 'the message; - or nothing: standard input')
   .requiredOption('--agent <file>', 'the agent file')
   .option('--conversation <id>', 'goes on with this conversation; default: a new one')
-  .option('--guard <file>', 'a guard that runs here, on the embedded bus; may be given again for further ones', listed)
+  .option('--guard <guard>', guardText, listed)
   .addOption(
     new Option('--guard-mode <mode>', 'of these guards; default: as registered, and shadow for a new one').choices(['shadow', 'enforce']),
   )
@@ -71,7 +74,7 @@ withSettings(program.command('chat'), [...whichBus, 'topicPrefix', 'logLevel', '
   .description('a conversation with an agent in the terminal; piped in, each line is a message')
   .requiredOption('--agent <file>', 'the agent file')
   .option('--conversation <id>', 'goes on with this conversation; default: a new one')
-  .option('--guard <file>', 'a guard that runs here, on the embedded bus; may be given again for further ones', listed)
+  .option('--guard <guard>', guardText, listed)
   .addOption(
     new Option('--guard-mode <mode>', 'of these guards; default: as registered, and shadow for a new one').choices(['shadow', 'enforce']),
   )
@@ -95,7 +98,7 @@ withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
 
 withSettings(program.command('tail'), [...whichBus, 'topicPrefix'])
   .description('the records of a topic, decoded, one JSON object a line; services/cli/tail/record-line.ts says what is in it')
-  .argument('<topic>', 'the topic, such as activity, with or without the prefix of topics')
+  .argument('<topic>', 'the topic, such as activity or guard-verdicts.NAME, with or without the prefix of topics')
   .option('--conversation <id>', 'only of this conversation')
   .option('--type <type>', 'only of this type, such as turn-finished; may be given again for further ones', listed)
   .option('--partition <number>', 'only of this partition')
@@ -110,6 +113,7 @@ withSettings(program.command('up'), settingKeys)
   .description('runs stages until SIGTERM or SIGINT: all, or some on Kafka; health and metrics on a port of its own')
   .option('--stages <names>', 'which ones, with commas between them; default: all')
   .option('--guards <folder>', 'guards that run in this process too: each module in the folder is one')
+  .option('--guard <guard>', 'a single one, by its file or its name, with =OPTIONS as for weir ask; may be given again', listed)
   .addOption(
     new Option('--guard-mode <mode>', 'of these guards; default: as registered, and shadow for a new one').choices(['shadow', 'enforce']),
   )
@@ -118,14 +122,33 @@ withSettings(program.command('up'), settingKeys)
 const guardModes = ['shadow', 'enforce']
 const guard = program.command('guard').description('guards of your own: services that judge calls before they run, with a veto')
 
-withSettings(guard.command('run'), [...whichBus, 'topicPrefix', 'logLevel', ...keeping])
-  .description('registers a guard and runs it, on Kafka, until SIGTERM or SIGINT; start it again for a further instance')
-  .argument('<file>', 'a module whose default export is a guard, or a function from options to one')
+withSettings(guard.command('run'), [...whichBus, 'topicPrefix', 'logLevel', ...keeping, 'replicationFactor', 'healthHost', 'healthPort'])
+  .description(
+    'registers a guard and runs it beside the stages until SIGTERM or SIGINT; on Kafka, start it again for a further instance; health and metrics on a port of its own',
+  )
+  .argument('<guard>', 'shell or spend, or a file: a module whose default export is a guard, or a function from options to one')
   .addOption(new Option('--mode <mode>', 'for all its tools; default: as registered, and shadow for a new one').choices(guardModes))
-  .option('--options <file>', 'JSON for the function that the file exports')
+  .option('--options <file>', 'JSON for a guard that is a function of options')
   .option('--replace', 'takes the place of another version of this name')
-  .action(async (file, options) =>
-    process.exit(await (await import('./guard/run.ts')).runGuardFile(file, options, await settingsOf(options))),
+  .action(async (given, options) => process.exit(await (await import('./guard/run.ts')).runGuardProcess(given, options)))
+
+withSettings(guard.command('register'), [...whichBus, 'topicPrefix', 'logLevel', ...keeping, 'replicationFactor', 'synchronous'])
+  .description('puts a guard in force that is run by somebody else, in another language; the same again changes nothing')
+  .argument('<name>', '1 to 63 of a-z, 0-9 and -')
+  .requiredOption('--version <text>', 'its version, for people')
+  .requiredOption(
+    '--tools <pattern>',
+    'tools that it judges, perhaps with =enforce or =shadow; may be given again for further ones',
+    listed,
+  )
+  .requiredOption('--deadline-ms <milliseconds>', 'how long a round waits for it where it enforces')
+  .addOption(
+    new Option('--on-timeout <what>', 'what becomes of its calls when it is silent').choices(['reject', 'allow']).default('reject'),
+  )
+  .addOption(new Option('--mode <mode>', 'for all its tools; default: as registered, and shadow for a new one').choices(guardModes))
+  .option('--replace', 'takes the place of another version of this name')
+  .action(async (name, options) =>
+    (await import('./guard/register.ts')).registerElsewhere(name, options, await settingsOf(options), process.stdout),
   )
 
 withSettings(guard.command('mode'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
@@ -148,30 +171,28 @@ withSettings(guard.command('remove'), [...whichBus, 'topicPrefix', 'logLevel', '
   .argument('<name>', 'the guard')
   .action(async (name, options) => (await import('./guard/change.ts')).takeGuardOut(name, await settingsOf(options), process.stdout))
 
-const topicSettings: SettingKey[] = [
-  'bootstrapServer',
-  'commandConfig',
-  'commandProperty',
-  'topicPrefix',
-  'partitions',
-  'replicationFactor',
-]
+const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
 const topics = program.command('topics').description('what Weir needs of its topics on Kafka: a plan, creating them, checking them')
 
 withSettings(topics.command('plan'), [...topicSettings, ...keeping])
   .description("the topics, what each must be and why, and the lines that create them with Kafka's own tool; asks no broker")
+  .option('--guard <name>', 'also the topic of a guard of this name; may be given again for further ones', listed)
   .option('--json', 'one JSON object')
   .action(async (options) => (await import('./topics/topics.ts')).showPlan(options, process.stdout))
 
 withSettings(topics.command('create'), [...topicSettings, ...keeping])
-  .description('creates those that are missing, changes none that exists; exit 0: all are as Weir needs them, 1: one is not')
+  .description(
+    'creates those that are missing, also of the guards that are registered, and changes none that exists; exit 0: all are as Weir needs them, 1: one is not',
+  )
   .option('--json', 'one JSON object')
   .action(async (options) => {
     process.exitCode = await (await import('./topics/topics.ts')).createMissing(options, process.stdout, process.stderr)
   })
 
 withSettings(topics.command('check'), [...topicSettings, ...keeping])
-  .description('compares them with the plan; exit 0: all are as Weir needs them, 1: each difference is told with its remedy')
+  .description(
+    'compares them, and those of the guards that are registered, with the plan; exit 0: all are as Weir needs them, 1: each difference is told with its remedy',
+  )
   .option('--json', 'one JSON object')
   .action(async (options) => {
     process.exitCode = await (await import('./topics/topics.ts')).checkTopics(options, process.stdout, process.stderr)

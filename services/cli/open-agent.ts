@@ -2,14 +2,14 @@
 
 import { WeirError } from '../../shared/errors.ts'
 import type { Guard } from '../../shared/guard.ts'
-import { loadGuard } from '../../shared/guards/load-guard.ts'
 import { createLog } from '../../shared/log.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { WeirOptions } from '../weir.ts'
 import { Weir } from '../weir.ts'
+import { guardNamed } from './guard/named-guard.ts'
 import type { Screen } from './terminal/live-screen.ts'
 
-/** Files of guards that run here, and the mode of all of them. */
+/** Guards that run here, as guard/named-guard.ts reads them, and the mode of all of them. */
 export type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
 
 /** `agent`: the path of an agent file, or of a folder with one. The log's lines go to the screen. */
@@ -33,7 +33,7 @@ async function guardsOf({ guard: files = [], guardMode: mode }: GuardFiles, { bu
   if (bus === 'kafka')
     throw new WeirError('usage', '--guard is for the embedded bus; on Kafka a guard has a process of its own: weir guard run')
   const guards: Guard[] = []
-  for (const file of files) guards.push(await loadGuard(file))
+  for (const given of files) guards.push(await guardNamed(given))
   return { guards: { guards, ...(mode && { mode }) } }
 }
 

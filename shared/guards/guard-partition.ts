@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Assignment, PartitionReader, RecordToAppend, StoredRecord } from '../bus/port.ts'
+import type { Assignment, Offset, PartitionReader, RecordToAppend, StoredRecord } from '../bus/port.ts'
 import type { Clock, Milliseconds } from '../clock.ts'
 import { decode, encode } from '../codec.ts'
 import type { Guard, GuardedRound } from '../guard.ts'
@@ -14,6 +14,7 @@ import type { GuardInForce, GuardVerdict } from '../messages.ts'
 import { isRepeat, moveMark, parseId } from '../runtime/derived-id.ts'
 import type { Position } from '../runtime/position.ts'
 import { positionAt, toCommit } from '../runtime/position.ts'
+import type { GuardInstruments } from './guard-instruments.ts'
 import { createGuardMemory } from './guard-memory.ts'
 import { guardedRoundOf } from './guarded-round.ts'
 import type { Answered } from './judgement.ts'
@@ -28,6 +29,7 @@ export type GuardPartitionOptions = {
   topic: string
   clock: Clock
   log: Logger
+  instruments?: GuardInstruments | undefined
 }
 
 type Job = {
@@ -39,8 +41,8 @@ type Job = {
   judgedMs: Milliseconds
 }
 
-export function readGuardPartition({ guard, assignment, topic, clock, log }: GuardPartitionOptions): PartitionReader {
-  const { partition, begin } = assignment.ends
+export function readGuardPartition({ guard, assignment, topic, clock, log, instruments }: GuardPartitionOptions): PartitionReader {
+  const { partition, begin, end } = assignment.ends
   const start = startOf(assignment, log)
   const memory = createGuardMemory()
   const within = createTimeLimit()
@@ -48,6 +50,11 @@ export function readGuardPartition({ guard, assignment, topic, clock, log }: Gua
   const marks = { ...start.marks }
   let position = start.from
   let newest: Milliseconds = 0
+  let step: { read: readonly StoredRecord[]; answers: readonly GuardVerdict[] } = { read: [], answers: [] }
+  const instrument = instruments?.assigned({
+    ...{ guard: guard.name, topic: assignment.topic, partition, from: start.from, done: start.done, end },
+    hasCaughtUp: () => position >= end,
+  })
 
   return {
     position: start.from,
@@ -57,12 +64,22 @@ export function readGuardPartition({ guard, assignment, topic, clock, log }: Gua
       await judgeAll(jobs)
       position = (records.at(-1)?.offset ?? position - 1) + 1
       memory.forgetBefore(newest - stateKeptMs)
-      const outputs = jobs.filter(({ record }) => record.offset >= start.done).map((job) => outputOf(job))
+      const answered = jobs.filter(({ record }) => record.offset >= start.done)
+      const answers = answered.map((job) => answerOf(job))
+      step = { read: records, answers }
+      const outputs = answers.map((answer, at) => outputOf(answer, answered[at] as Job))
       return { outputs, commit: position < start.done ? undefined : toCommit(positionNow()) }
     },
 
-    acknowledged() {},
-    async close() {},
+    acknowledged() {
+      instrument?.acknowledged(step)
+    },
+    passed(at) {
+      position = Math.max(position, at)
+    },
+    async close() {
+      instrument?.closed()
+    },
   }
 
   /** Undefined: no round of this guard, or one that was read before. What cannot be decoded is the executor's to report. */
@@ -119,18 +136,27 @@ export function readGuardPartition({ guard, assignment, topic, clock, log }: Gua
     }
   }
 
-  function outputOf({ record, round, inForce, answered, judgedMs }: Job): RecordToAppend {
+  function answerOf({ record, round, inForce, answered, judgedMs }: Job): GuardVerdict {
     const { conversation, turn } = round
     const { verdicts, fault } = answered ?? failedAnswer(round.calls, 'guard.stuck', 'it was not judged')
     if (fault !== undefined)
       log.error({ conversation, turn, round: round.round, fault }, 'the guard failed on a round; its calls are rejected')
     const intervention = answered?.fault === undefined ? (answered?.intervention ?? null) : null
     const enforces = round.calls.filter(({ tool }) => modeFor(inForce, tool) === 'enforce').map(({ ordinal }) => ordinal)
-    const message: GuardVerdict = {
+    return {
       ...{ type: 'guard-verdict', conversation, turn, round: round.round, guard: guard.name, version: guard.version },
       ...{ verdicts, intervention, clearedAt: record.time, judgedMs, enforces, deadlineMs: inForce.deadlineMs },
     }
-    return { topic, partition, key: conversation, value: encode(message), id: `guard.${guard.name}/${partition}/${record.offset}/0` }
+  }
+
+  function outputOf(answer: GuardVerdict, { record }: Job): RecordToAppend {
+    return {
+      topic,
+      partition,
+      key: answer.conversation,
+      value: encode(answer),
+      id: answerId({ guard: guard.name, partition, offset: record.offset }),
+    }
   }
 
   function positionNow(): Position {
@@ -139,6 +165,19 @@ export function readGuardPartition({ guard, assignment, topic, clock, log }: Gua
     if (oldest === undefined) return { done: position, from: position, marks: { ...marks } }
     return { done: position, from: Math.max(oldest.first, begin), marks: oldest.marksAtFirst }
   }
+}
+
+type AnswerPlace = { guard: string; partition: number; offset: Offset }
+
+/** Keeps N2. */
+export function answerId({ guard, partition, offset }: AnswerPlace): string {
+  return `guard.${guard}/${partition}/${offset}/0`
+}
+
+/** The place of the round that a record with this id answers; undefined: it is no such id. */
+export function parseAnswerId(id: string): AnswerPlace | undefined {
+  const [, guard, partition, offset] = /^guard\.([a-z0-9-]+)\/(\d{1,9})\/(\d{1,15})\/0$/.exec(id) ?? []
+  return guard === undefined ? undefined : { guard, partition: Number(partition), offset: Number(offset) }
 }
 
 /**

@@ -17,7 +17,10 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
   const unusable = (why: string) => failedAnswer(calls, 'guard.unusable', why)
   if (typeof judgement !== 'object' || judgement === null)
     return unusable(`judge returned ${judgement === null ? 'null' : typeof judgement}, no object`)
-  if ('then' in judgement) return unusable('judge returned a promise; it must answer at once')
+  if ('then' in judgement) {
+    if (judgement instanceof Promise) judgement.catch(() => {}) // or its rejection would end the process
+    return unusable('judge returned a promise; it must answer at once')
+  }
   const { state, verdicts, intervention } = judgement as { state?: unknown; verdicts?: unknown; intervention?: unknown }
   if (!Array.isArray(verdicts)) return unusable('its verdicts are no array')
   const said = new Map<number, CallVerdict>()

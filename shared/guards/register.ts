@@ -7,10 +7,11 @@ import type { Milliseconds } from '../clock.ts'
 import { decode } from '../codec.ts'
 import { WeirError } from '../errors.ts'
 import type { Guard } from '../guard.ts'
+import { limits } from '../limits.ts'
 import type { GuardedTools, GuardInForce, GuardMode, GuardRegistration } from '../messages.ts'
 import { toRecord } from '../runtime/record.ts'
 import { guardKeyPrefix, guardTopicSpec } from '../topology.ts'
-import { registrationFault } from './registration.ts'
+import { isGuardName, registrationFault } from './registration.ts'
 
 export type Registry = { bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>; topicPrefix: string }
 
@@ -25,12 +26,23 @@ export async function registeredGuards({ bus, topicPrefix }: Registry): Promise<
   })
 }
 
+/** Also of those whose registration cannot be read. */
+export async function registeredGuardNames({ bus, topicPrefix }: { bus: Pick<Bus, 'list'>; topicPrefix: string }): Promise<string[]> {
+  const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix: guardKeyPrefix })
+  return records.map(({ key }) => key.slice(guardKeyPrefix.length)).filter(isGuardName)
+}
+
+/** What is registered of a guard, whoever runs it. */
+export type RegisteredGuard = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'>
+
 export type RegisterOptions = Registry & {
   partitions: number
   retentionMs: Milliseconds
-  guard: Guard
+  guard: RegisteredGuard
   /** For all its tools; default: that which it has, and `shadow` for a new one. */
   mode?: GuardMode | undefined
+  /** For single patterns of tools, before `mode`. */
+  modes?: ReadonlyMap<string, GuardMode | undefined>
   /** Another version, or other tools, may take the place of what is registered. */
   replace: boolean
 }
@@ -46,15 +58,19 @@ export async function registerGuard({
   retentionMs,
   guard,
   mode,
+  modes,
   replace,
 }: RegisterOptions): Promise<GuardInForce> {
-  const known = (await registeredGuards({ bus, topicPrefix })).find(({ name }) => name === guard.name)
+  const others = await registeredGuards({ bus, topicPrefix })
+  const known = others.find(({ name }) => name === guard.name)
   const wanted = inForceOf(
     guard,
-    (pattern) => mode ?? known?.tools.find((tools) => tools.pattern === pattern)?.mode ?? modeOf(known) ?? 'shadow',
+    (pattern) => modes?.get(pattern) ?? mode ?? known?.tools.find((tools) => tools.pattern === pattern)?.mode ?? modeOf(known) ?? 'shadow',
   )
   const fault = registrationFault(wanted)
   if (fault !== undefined) throw new WeirError('guard.invalid', `the guard cannot be used: ${fault}`)
+  if (known === undefined && others.length >= limits.guardsMax)
+    throw new WeirError('guard.invalid', `${others.length} guards are registered, and more are not taken: remove one (weir guard remove)`)
   if (known !== undefined && !replace) {
     const difference = differenceOf(known, wanted)
     if (difference !== undefined)
@@ -101,7 +117,10 @@ export function modeOf(guard: { tools: GuardedTools[] } | undefined): GuardMode 
   return others.length === 0 ? first : undefined
 }
 
-function inForceOf({ name, version, tools, deadlineMs, onTimeout }: Guard, modeFor: (pattern: string) => GuardMode): GuardInForce {
+function inForceOf(
+  { name, version, tools, deadlineMs, onTimeout }: RegisteredGuard,
+  modeFor: (pattern: string) => GuardMode,
+): GuardInForce {
   return { name, version, tools: [...new Set(tools)].map((pattern) => ({ pattern, mode: modeFor(pattern) })), deadlineMs, onTimeout }
 }
 

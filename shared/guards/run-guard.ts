@@ -2,18 +2,39 @@
 // share the work; all run the same code.
 
 import type { Logger } from 'pino'
-import type { Bus, Subscription } from '../bus/port.ts'
+import type { Assignment, Bus, Subscription } from '../bus/port.ts'
 import type { Guard } from '../guard.ts'
+import { toCommit } from '../runtime/position.ts'
 import { guardTopicName } from '../topology.ts'
-import { readGuardPartition } from './guard-partition.ts'
+import type { GuardInstruments } from './guard-instruments.ts'
+import { parseAnswerId, readGuardPartition } from './guard-partition.ts'
+
+export type RunGuardOptions = { bus: Bus; topicPrefix: string; log: Logger; instruments?: GuardInstruments | undefined }
 
 /** Its topic must exist (register.ts). The subscription's `failed` says when it cannot go on. */
-export function runGuard(guard: Guard, { bus, topicPrefix, log }: { bus: Bus; topicPrefix: string; log: Logger }): Promise<Subscription> {
+export function runGuard(guard: Guard, { bus, topicPrefix, log, instruments }: RunGuardOptions): Promise<Subscription> {
   const ofGuard = log.child({ guard: guard.name })
+  const topic = topicPrefix + guardTopicName(guard.name)
   return bus.subscribe({
     group: `${topicPrefix}guard.${guard.name}`,
     topic: `${topicPrefix}rounds-cleared`,
-    assign: async (assignment) =>
-      readGuardPartition({ guard, assignment, topic: topicPrefix + guardTopicName(guard.name), clock: bus.clock, log: ofGuard }),
+    async assign(assignment) {
+      const committed = assignment.committed ?? (await answeredSoFar(guard.name, topic, assignment, bus))
+      return readGuardPartition({ guard, assignment: { ...assignment, committed }, topic, clock: bus.clock, log: ofGuard, instruments })
+    },
   })
+}
+
+/**
+ * Where there is no commit, because the bus keeps none or has forgotten it, the answers in the guard's own topic say what is done: they are written in the
+ * order of their rounds. What it remembered is folded from all that is left of the log. Undefined: it has answered nothing here.
+ */
+async function answeredSoFar(guard: string, topic: string, { ends }: Assignment, bus: Bus): Promise<Assignment['committed']> {
+  const answers = (await bus.ends(topic)).find(({ partition }) => partition === ends.partition)
+  if (answers === undefined || answers.end === answers.begin) return undefined
+  const [last] = await bus.read({ topic, partition: ends.partition, from: answers.end - 1, limit: 1 })
+  const place = last?.id === undefined ? undefined : parseAnswerId(last.id)
+  if (place?.guard !== guard || place.partition !== ends.partition || place.offset >= ends.end) return undefined
+  const done = Math.max(place.offset + 1, ends.begin)
+  return toCommit({ done, from: ends.begin, marks: {} })
 }

@@ -5,6 +5,7 @@ import type { Bus, Subscription } from '../bus/port.ts'
 import type { Milliseconds } from '../clock.ts'
 import type { Guard } from '../guard.ts'
 import type { GuardInForce, GuardMode } from '../messages.ts'
+import type { GuardInstruments } from './guard-instruments.ts'
 import { modeOf, registerGuard } from './register.ts'
 import { runGuard } from './run-guard.ts'
 
@@ -18,34 +19,44 @@ export type StartGuardsOptions = {
   mode?: GuardMode | undefined
   replace?: boolean
   log: Logger
+  instruments?: GuardInstruments | undefined
 }
 
 export type RunningGuards = {
   readonly inForce: readonly GuardInForce[]
+  /** By the name of the guard. */
+  readonly subscriptions: ReadonlyMap<string, Subscription>
   /** Rejects with the first guard that cannot go on; never resolves. */
   readonly failed: Promise<never>
   close(): Promise<void>
 }
 
 /** Errors: `guard.invalid`, `guard.taken`, and those of the bus. */
-export async function startGuards({ guards, log, mode, replace = false, ...place }: StartGuardsOptions): Promise<RunningGuards> {
-  const subscriptions: Subscription[] = []
+export async function startGuards({
+  guards,
+  log,
+  instruments,
+  mode,
+  replace = false,
+  ...place
+}: StartGuardsOptions): Promise<RunningGuards> {
+  const subscriptions = new Map<string, Subscription>()
   const inForce: GuardInForce[] = []
   const close = async () => {
-    await Promise.all(subscriptions.map((subscription) => subscription.close()))
+    await Promise.all([...subscriptions.values()].map((subscription) => subscription.close()))
   }
   try {
     for (const guard of guards) {
       const registered = await registerGuard({ ...place, guard, mode, replace })
       inForce.push(registered)
-      subscriptions.push(await runGuard(guard, { ...place, log }))
+      subscriptions.set(guard.name, await runGuard(guard, { ...place, log, instruments }))
       log.info({ guard: guard.name, version: guard.version, mode: modeOf(registered) ?? 'mixed' }, 'a guard runs')
     }
   } catch (error) {
     await close().catch(() => {}) // what came first tells more
     throw error
   }
-  const failed = Promise.race([...subscriptions.map((subscription) => subscription.failed), new Promise<never>(() => {})])
+  const failed = Promise.race([...[...subscriptions.values()].map((subscription) => subscription.failed), new Promise<never>(() => {})])
   failed.catch(() => {}) // whoever does not ask is not brought down by the answer
-  return { inForce, failed, close }
+  return { inForce, subscriptions, failed, close }
 }

@@ -3,10 +3,20 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { openBusBeside } from '../../services/open-bus.ts'
+import { loadAgents } from '../../services/weir.ts'
+import type { Agent } from '../../shared/agents.ts'
+import { partitionOf } from '../../shared/bus/partition.ts'
+import { decode } from '../../shared/codec.ts'
+import { createLog } from '../../shared/log.ts'
+import type { Message } from '../../shared/messages.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
+import { readSettings } from '../../shared/settings.ts'
+import { until, userMessage } from '../support/inbox.ts'
 import { call, says, script, text } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'
-import { startUp } from '../support/weir-up.ts'
+import { metricOf, startUp } from '../support/weir-up.ts'
 
 let desk: Desk | undefined
 
@@ -96,6 +106,108 @@ describe('weir guard', () => {
     expect((await up.ended).code).toBe(0)
   }, 60_000)
 
+  it('runs a guard in a process of its own beside a Weir on the embedded bus, and again after it was killed', async () => {
+    const here = await atDesk()
+    const up = startUp(here, { args: ['--agents', 'agent.yaml'] })
+    await up.untilReady()
+    const runGuard = () => startUp(here, { command: ['guard', 'run', 'guard.mjs', '--mode', 'enforce'] })
+    const [agent] = loadAgents(join(here.folder, 'agent.yaml')).values()
+    const dataFolder = join(here.folder, '.weir')
+    const bus = await openBusBeside(readSettings({ dataFolder }, {}), createLog({ level: 'silent' }))
+    const finished = async () => {
+      const found: Message[] = []
+      for (const { partition } of await bus.ends('weir.activity'))
+        for (const { value } of await bus.read({ topic: 'weir.activity', partition, from: 0, limit: 1_000 }))
+          found.push(decode(value as Uint8Array))
+      return found.filter(({ type }) => type === 'turn-finished')
+    }
+    const ask = (messageId: string) =>
+      bus.append([
+        toRecord({
+          ...{ topic: 'weir.conversation-events', partition: partitionOf('c', 4) },
+          message: userMessage(agent as Agent, { conversation: 'c', messageId, text: 'go' }),
+        }),
+      ])
+    try {
+      const first = runGuard()
+      await first.untilReady()
+      expect(JSON.parse((await first.probe('/readyz')).text)).toMatchObject({
+        ready: true,
+        stages: { 'guard.no-removal': { joined: true, partitions: { '0': 'caught up', '3': 'caught up' } } },
+      })
+      await ask('one')
+      await until(async () => (await finished()).length === 1)
+      expect(await starts(here)).toEqual([])
+      const metrics = await first.probe('/metrics')
+      expect(metricOf(metrics, 'weir_guard_rounds_total{guard="no-removal"}')).toBe(1)
+      expect(metricOf(metrics, 'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}')).toBe(1)
+      expect(metricOf(metrics, 'weir_partitions_assigned{stage="guard.no-removal"}')).toBe(4)
+
+      first.signal('SIGKILL')
+      await first.ended
+      await ask('two') // it waits for a guard that is not there
+      const second = runGuard()
+      await until(async () => (await finished()).length === 2)
+      expect(await starts(here)).toEqual([])
+      const listed = JSON.parse((await here.run(['guard', 'list', '--json'])).out)
+      expect(listed).toMatchObject({ mode: 'enforce', rounds: 2, rejected: 2, late: 0 })
+      const answers = (await bus.ends('weir.guard-verdicts.no-removal')).reduce((sum, { end }) => sum + end, 0)
+      expect(answers).toBe(2)
+      second.signal('SIGTERM')
+      expect((await second.ended).code).toBe(0)
+    } finally {
+      await bus.close()
+    }
+    up.signal('SIGTERM')
+    expect((await up.ended).code).toBe(0)
+  }, 90_000)
+
+  it('registers a guard that runs elsewhere, once, and refuses another under its name', async () => {
+    const { run } = await atDesk()
+    expect(await run(['guard', 'register', 'remote', '--version', '1', '--tools', '*', '--deadline-ms', '500'])).toMatchObject({ code: 1 })
+    await run([...ask, 'no topics without a first run'])
+    const register = (...args: string[]) => run(['guard', 'register', 'remote', '--version', '1', '--deadline-ms', '500', ...args])
+    const tools = ['--tools', 'exec=enforce', '--tools', 'mail_*']
+    const first = await register(...tools)
+    expect(first).toMatchObject({ code: 0, errors: '' })
+    expect(first.out).toBe(
+      'remote enforces for exec\nremote is a shadow for mail_*\nit reads weir.rounds-cleared as the group weir.guard.remote, and writes weir.guard-verdicts.remote\n',
+    )
+    expect(await register('--tools', 'exec', '--tools', 'mail_*')).toMatchObject({ code: 0, out: first.out })
+    expect(JSON.parse((await run(['tail', 'policies', '--limit', '9'])).out)).toMatchObject({
+      key: 'guard:remote',
+      type: 'guard-registration',
+    })
+    expect((await run(['tail', 'guard-verdicts.remote'])).code).toBe(0)
+    const other = await register('--tools', '*')
+    expect(other.code).toBe(2)
+    expect(other.errors).toContain('there is a guard remote already, and it judges exec, mail_*, this judges *')
+    expect((await register(...tools, '--deadline-ms', 'soon')).errors).toContain("--deadline-ms is 'soon'")
+    expect((await register(...tools, '--deadline-ms', '0', '--replace')).errors).toContain('its deadline is 0 ms')
+    expect((await run(['guard', 'list', '--json'])).out).toContain('"mode":"mixed"')
+    const vetoed = await run([...ask, 'nobody answers for it'])
+    expect(vetoed.errors).toContain('exec vetoed: vetoed by guard remote: guard.silent')
+  }, 90_000)
+
+  it('takes the guards that ship by their names, with options behind them, and tells a name that is also a file', async () => {
+    const here = await atDesk()
+    const { run, folder } = here
+    await writeFile(
+      join(folder, 'shell.json'),
+      JSON.stringify({ tools: ['exec'], allowedFolders: ['/nowhere'], workingFolder: '/nowhere' }),
+    )
+    const enforced = await run([...ask, '--guard', 'shell=shell.json', '--guard-mode', 'enforce', 'rm x is fine there'])
+    expect(enforced).toMatchObject({ code: 0 })
+    expect(await starts(here)).toHaveLength(1)
+    await writeFile(join(folder, 'spend.json'), '{')
+    expect((await run([...ask, '--guard', 'spend=spend.json', 'go'])).errors).toContain('the options spend.json: ')
+    expect((await run([...ask, '--guard', 'spend', 'go'])).errors).toContain("the spend guard's tools is missing")
+    const typo = await run([...ask, '--guard', 'shel', 'go'])
+    expect(typo).toMatchObject({ code: 2, errors: expect.stringContaining('did you mean shell?') })
+    await writeFile(join(folder, 'shell'), 'export default {}')
+    expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain('shell is a file here, and a guard that ships with Weir')
+  }, 60_000)
+
   it('says what is wrong with a guard, a name and a bus', async () => {
     const { run, folder } = await atDesk()
     await writeFile(
@@ -111,6 +223,6 @@ describe('weir guard', () => {
     await writeFile(join(folder, 'second.mjs'), guardFile.replace("version: '1'", "version: '2'"))
     const taken = await run([...ask, '--guard', 'second.mjs', 'go'])
     expect(taken.errors).toContain('there is a guard no-removal already, and it is version 1, this is 2')
-    expect((await run(['guard', 'run', 'guard.mjs'])).errors).toContain('on the embedded bus one process does all the writing')
+    expect((await run(['guard', 'run', 'guard.mjs'])).errors).toContain('and none writes .weir: start weir up first')
   }, 60_000)
 })

@@ -1,6 +1,7 @@
 // Guards over a real broker: registered, answering from a client of their own, switched and removed, while the stages run on.
 
 import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -14,6 +15,8 @@ import { createLog } from '../../shared/log.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { withPipeline } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
+import { openDesk } from '../support/weir-command.ts'
+import { metricOf, startUp } from '../support/weir-up.ts'
 
 let brokers: string[] = []
 beforeAll(async () => {
@@ -39,6 +42,59 @@ const noRemoval: Guard = {
     ),
   }),
 }
+
+const guardFile = `
+export default {
+  name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 20000, onTimeout: 'reject',
+  judge: (state, { calls }) => ({ state, verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' })) }),
+}
+`
+
+describe('weir guard over Kafka', () => {
+  it('runs one as a service with health and metrics, registers another, and topics, doctor and tail know both', async () => {
+    const removes = () => [says(call('exec', { command: 'rm x' })), says(text('Done.'))]
+    const topicPrefix = `guard-command-${randomUUID().slice(0, 8)}.`
+    const environment = {
+      WEIR_BUS: 'kafka',
+      WEIR_BOOTSTRAP_SERVER: brokers.join(','),
+      WEIR_TOPIC_PREFIX: topicPrefix,
+      WEIR_PARTITIONS: '2',
+    }
+    const model = script(...removes(), ...removes())
+    const desk = await openDesk(model)
+    const run = (...args: string[]) => desk.run(args, { environment })
+    try {
+      await writeFile(join(desk.folder, 'guard.mjs'), guardFile)
+      await withPipeline({ model, topicPrefix, openBus: (folder) => openClient(join(folder, 'tables')) }, async ({ ask, starts }) => {
+        const guard = startUp(desk, { command: ['guard', 'run', 'guard.mjs', '--mode', 'enforce'], environment })
+        const register = ['guard', 'register', 'remote', '--version', '1', '--tools', 'mail_*', '--deadline-ms', '500']
+        expect(await run(...register)).toMatchObject({ code: 0, errors: '' })
+        await guard.untilReady()
+        expect(JSON.parse((await guard.probe('/readyz')).text)).toMatchObject({
+          stages: { 'guard.no-removal': { joined: true, partitions: { '0': 'caught up', '1': 'caught up' } } },
+        })
+        const { activity } = await ask('first')
+        expect(activity.find(({ type }) => type === 'call-finished')).toMatchObject({ status: 'vetoed' })
+        expect(await starts()).toEqual([])
+        const metrics = await guard.probe('/metrics')
+        expect(metricOf(metrics, 'weir_guard_verdicts_total{guard="no-removal",mode="enforce",verdict="reject"}')).toBe(1)
+        expect(metricOf(metrics, 'weir_guard_late_total{guard="no-removal"}')).toBe(0)
+
+        const verdict = JSON.parse((await run('tail', 'guard-verdicts.no-removal')).out)
+        expect(verdict).toMatchObject({ type: 'guard-verdict', topic: `${topicPrefix}guard-verdicts.no-removal` })
+        const checked = await run('topics', 'check', '--bus', 'kafka', '--replication-factor', '1')
+        expect(checked).toMatchObject({ code: 0, out: '12 topics, all as Weir needs them\n' })
+        const doctor = (await run('doctor')).out
+        expect(doctor).toContain('12 topics that begin with')
+        expect(doctor).toMatch(/odd +guards +nobody runs remote \(shadow\)/)
+        guard.signal('SIGTERM')
+        expect((await guard.ended).code).toBe(0)
+      })
+    } finally {
+      await desk.close()
+    }
+  }, 180_000)
+})
 
 describe('a guard over Kafka', () => {
   it('stops calls from a client of its own, only watches as a shadow, and is nobody once it is removed', async () => {

@@ -19,12 +19,12 @@ export type WeirUp = {
   ended: Promise<Ended>
 }
 
-/** `fileSizeMax`: bytes of a file that it writes; what goes beyond fails as on a full disk. */
-export type UpOptions = { args?: string[]; environment?: Record<string, string>; fileSizeMax?: number }
+/** `command`: another service than `weir up`. `fileSizeMax`: bytes of a file that it writes; what goes beyond fails as on a full disk. */
+export type UpOptions = { command?: string[]; args?: string[]; environment?: Record<string, string>; fileSizeMax?: number }
 
 /** Starts `weir up ARGUMENTS` in the desk's folder. */
-export function startUp(desk: Pick<Desk, 'start'>, { args = [], environment = {}, fileSizeMax }: UpOptions = {}): WeirUp {
-  const { child, ended } = desk.start(['up', ...args], { environment, ...(fileSizeMax !== undefined && { fileSizeMax }) })
+export function startUp(desk: Pick<Desk, 'start'>, { command = ['up'], args = [], environment = {}, fileSizeMax }: UpOptions = {}): WeirUp {
+  const { child, ended } = desk.start([...command, ...args], { environment, ...(fileSizeMax !== undefined && { fileSizeMax }) })
   const lines: LogLine[] = []
   let rest = ''
   child.stderr.on('data', (text: string) => {

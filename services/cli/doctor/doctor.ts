@@ -15,6 +15,7 @@ import { agentChecks, toolChecks } from './agents.ts'
 import type { Check } from './check.ts'
 import { ok, skipped } from './check.ts'
 import { fileCheck, folderCheck, lockCheck, spaceCheck } from './data-folder.ts'
+import { guardsCheck } from './guards.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
 import { onlineChecks } from './online.ts'
 
@@ -47,6 +48,7 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
     yield spaceCheck(settings)
     const { check, newest } = await fileCheck(settings)
     yield check
+    if (newest !== undefined) yield await guardsCheck(settings)
     yield clockCheck(Date.now(), newest)
   }
   const { agents, checks: agentsFound } = agentChecks(agent, process.cwd(), process.env)

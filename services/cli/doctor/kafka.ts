@@ -3,6 +3,7 @@
 
 import type { ClientConfig } from '../../../shared/bus/kafka/client-properties.ts'
 import { topicPlan } from '../../../shared/bus/kafka/topic-plan.ts'
+import type { TopicSpec } from '../../../shared/bus/port.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import { createLog } from '../../../shared/log.ts'
 import { retentionMsOf } from '../../../shared/retention.ts'
@@ -12,8 +13,10 @@ import { stageNames, topicSpecs } from '../../../shared/topology.ts'
 import { kafkaClient } from '../../open-bus.ts'
 import { endsOf, withLog } from '../open-log.ts'
 import { count } from '../terminal/quantities.ts'
+import { guardTopicsOn } from '../topics/guard-topics.ts'
 import type { Check } from './check.ts'
 import { odd, ok, skipped, wrong, wrongBy } from './check.ts'
+import { guardsCheck } from './guards.ts'
 
 const differencesShown = 3
 /** Clocks that are kept by a network are closer than this. */
@@ -37,6 +40,10 @@ export async function* kafkaChecks(settings: Settings): AsyncGenerator<Check> {
     return
   }
   yield await stagesCheck(client, settings)
+  yield await guardsCheck(settings, async (groups) => {
+    const { membersOfGroups } = await import('../../../shared/bus/kafka/cluster-survey.ts')
+    return membersOfGroups(client, groups, createLog({ level: 'silent' }))
+  })
   yield await readCheck(settings)
 }
 
@@ -50,9 +57,13 @@ async function* clusterChecks(client: ClientConfig, settings: Settings): AsyncGe
   const { surveyCluster } = await import('../../../shared/bus/kafka/cluster-survey.ts')
   const { topicPrefix, partitions, replicationFactor, retention } = settings
   const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retention))
-  const { brokers, differences } = await surveyCluster(client, topicPlan(specs, { replicationFactor }), createLog({ level: 'silent' }))
+  const survey = (of: TopicSpec[]) => surveyCluster(client, topicPlan(of, { replicationFactor }), createLog({ level: 'silent' }))
+  const { brokers, differences: own } = await survey(specs)
   yield ok('brokers', `${count(brokers.length, 'broker')}: ${brokers.join(', ')}`)
-  if (differences.length === 0) yield ok('topics', `${specs.length} topics that begin with ${topicPrefix}, all as Weir needs them`)
+  const ofGuards = own.length === 0 ? await guardTopicsOn(settings) : []
+  const differences = ofGuards.length === 0 ? own : (await survey(ofGuards)).differences
+  if (differences.length === 0)
+    yield ok('topics', `${specs.length + ofGuards.length} topics that begin with ${topicPrefix}, all as Weir needs them`)
   else if (differences.every(({ what }) => what === 'topic') && differences.length === specs.length)
     yield wrong(
       'topics',

@@ -12,8 +12,8 @@ const connectMs = 10_000
 
 /** Opens the bus for `work`, and closes it whatever happens. */
 export async function withRegistry<T>(settings: Settings, work: (registry: Registry & { bus: Bus }) => Promise<T>): Promise<T> {
-  const { topicPrefix } = settings
-  const bus = await openBusBeside(settings, createLog({ level: settings.logLevel }), { connectMs, keepsTables: false })
+  const { topicPrefix, replicationFactor } = settings
+  const bus = await openBusBeside(settings, createLog({ level: settings.logLevel }), { connectMs, replicationFactor, keepsTables: false })
   try {
     await partitionCount(bus, topicPrefix) // or it says that there are no topics
     return await work({ bus, topicPrefix })

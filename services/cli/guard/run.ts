@@ -1,6 +1,10 @@
-// `weir guard run`: one guard in a process of its own, on Kafka, until SIGTERM or SIGINT. On the embedded bus a guard runs in the process that runs the stages.
+// `weir guard run`: one guard in a process of its own, until SIGTERM or SIGINT; health and metrics on a port of its own. On Kafka as many of it as there are
+// partitions share the work. On the embedded bus it runs beside the process that runs the stages and has that one write its answers; a further one of it
+// there repeats the first.
 
-import { readFileSync } from 'node:fs'
+import type { Logger } from 'pino'
+import type { Bus } from '../../../shared/bus/port.ts'
+import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import { loadGuard } from '../../../shared/guards/load-guard.ts'
 import { startGuards } from '../../../shared/guards/start-guards.ts'
@@ -8,49 +12,74 @@ import { createLog } from '../../../shared/log.ts'
 import type { GuardMode } from '../../../shared/messages.ts'
 import { retentionMsOf } from '../../../shared/retention.ts'
 import type { Settings } from '../../../shared/settings.ts'
-import { openBus, partitionCount } from '../../open-bus.ts'
+import { openBesideWriter, openBus, partitionCount } from '../../open-bus.ts'
+import type { SettingFlags } from '../command-settings.ts'
 import { listenForInterrupts } from '../interrupts.ts'
+import type { Open } from '../up/closing.ts'
+import { closedInOrder } from '../up/closing.ts'
+import { createHealth } from '../up/health.ts'
+import { startHealthServer } from '../up/health-server.ts'
+import { createLagReader } from '../up/lag.ts'
+import { createMetrics } from '../up/metrics.ts'
+import { createReadPartitions, readerOfGuard } from '../up/read-partitions.ts'
+import { serviceSettings } from '../up/service-settings.ts'
+import { guardFile, guardOptions } from './named-guard.ts'
 
-/** `options`: a file of JSON for a guard file that exports a function. */
-export type GuardRunOptions = { mode?: GuardMode; options?: string; replace?: boolean }
+/** `options`: a file of JSON for a guard that is a function of options. */
+export type GuardRunOptions = SettingFlags & { mode?: GuardMode; options?: string; replace?: boolean }
 
-/** Resolves to the exit code. Throws `guard.invalid`, `guard.taken`, `usage`, and what keeps the bus from opening. */
-export async function runGuardFile(file: string, { mode, options, replace = false }: GuardRunOptions, settings: Settings): Promise<0 | 1> {
-  if (settings.bus === 'embedded')
-    throw new WeirError(
-      'usage',
-      'on the embedded bus one process does all the writing: run this guard in it, with weir up --guards FOLDER or weir ask --guard FILE; in a process of its own it runs on Kafka (--bus kafka)',
-    )
-  const guard = await loadGuard(file, guardOptions(options))
-  const log = createLog({ level: settings.logLevel })
+/** `given`: a file, or the name of a guard that ships. Resolves to the exit code. Throws `guard.invalid`, `guard.taken`, `usage`, `settings.invalid`, and what keeps the bus from opening. */
+export async function runGuardProcess(given: string, { mode, options, replace = false, ...flags }: GuardRunOptions): Promise<0 | 1> {
+  const settings = serviceSettings(flags)
   const { topicPrefix } = settings
-  const bus = await openBus(settings, log)
-  const stop = Promise.withResolvers<void>()
-  const stopListening = listenForInterrupts(() => stop.resolve())
+  const guard = await loadGuard(guardFile(given), guardOptions(options))
+  const reader = readerOfGuard(guard.name)
+  const log = createLog({ level: settings.logLevel })
+  const partitions = createReadPartitions(systemClock)
+  const health = createHealth([reader], partitions)
+  let readLags: ReturnType<typeof createLagReader> = async () => []
+  const metrics = createMetrics({
+    ...{ stages: [], guards: [guard.name], partitions, clock: systemClock },
+    ...{ lags: () => readLags(), ofProcess: true },
+  })
+  const open: Open = []
+  const stop = Promise.withResolvers<'stopped'>()
+  const stopListening = listenForInterrupts((signal) => {
+    health.stopping()
+    log.info({ signal }, 'stopping: a second signal kills')
+    stop.resolve('stopped')
+  })
   try {
-    const partitions = await partitionCount(bus, topicPrefix)
-    const retentionMs = retentionMsOf(settings.retention)
-    const running = await startGuards({ bus, topicPrefix, partitions, retentionMs, guards: [guard], mode, replace, log })
+    const server = await startHealthServer({ host: settings.healthHost, port: settings.healthPort, health, metrics })
+    open.push({ what: 'the health server', close: () => server.close() })
+    log.info({ guard: guard.name, version: guard.version, bus: settings.bus, topicPrefix, health: server.url }, 'starting')
+    const bus = await busFor(settings, log)
+    open.push({ what: 'the bus', close: () => bus.close() })
+    readLags = createLagReader({ bus, clock: systemClock, partitions })
+    const place = { bus, topicPrefix, partitions: await partitionCount(bus, topicPrefix), retentionMs: retentionMsOf(settings.retention) }
+    const running = await startGuards({ ...place, guards: [guard], mode, replace, log, instruments: metrics.guardInstruments })
+    open.push({ what: 'the guard', close: () => running.close() })
+    health.started(new Map([...running.subscriptions.values()].map((one) => [reader, one])))
     const end = await Promise.race([stop.promise, running.failed.catch((error: unknown) => ({ error }))])
-    if (end !== undefined) log.fatal({ err: end.error, guard: guard.name }, 'the guard cannot go on')
-    await running.close()
-    return end === undefined ? 0 : 1
+    if (end !== 'stopped') {
+      health.failed(reader, end.error instanceof Error ? end.error.message : String(end.error))
+      log.fatal({ err: end.error, guard: guard.name }, 'the guard cannot go on')
+    }
+    const isInOrder = await closedInOrder(open, log)
+    return end === 'stopped' && isInOrder ? 0 : 1
   } finally {
     stopListening()
-    await bus.close()
+    await closedInOrder(open, log) // what a start that failed had opened
   }
 }
 
-/** Throws `usage`. */
-export function guardOptions(file: string | undefined): unknown {
-  if (file === undefined) return {}
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (error) {
-    throw badOptions(file, error)
-  }
-}
-
-function badOptions(file: string, cause: unknown): WeirError {
-  return new WeirError('usage', `--options ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+async function busFor(settings: Settings, log: Logger): Promise<Bus> {
+  if (settings.bus === 'kafka') return openBus(settings, log, { replicationFactor: settings.replicationFactor })
+  const beside = await openBesideWriter(settings, log)
+  if (beside !== undefined) return beside
+  throw new WeirError(
+    'usage',
+    `on the embedded bus a guard runs beside the process that runs the stages, and none writes ${settings.dataFolder}: start weir up first, ` +
+      'or have the guard run in the same process: weir up --guard, weir ask --guard',
+  )
 }

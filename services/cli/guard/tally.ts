@@ -10,7 +10,7 @@ export type GuardTally = {
   /** Calls that it stopped, and calls that it would have stopped where it is a shadow. */
   rejected: number
   wouldHaveRejected: number
-  /** Rounds whose answer came after the deadline, or that were decided by on-timeout; and calls that on-timeout let through. */
+  /** Rounds whose answer came after the deadline, or that were decided by on-timeout, each once; and calls that on-timeout let through. */
   late: number
   letThrough: number
   /** From the round to the answer, by append time; undefined: no round. */
@@ -23,9 +23,9 @@ export type GuardTally = {
 type Kept = {
   rounds: Set<string>
   silent: Set<string>
+  late: Set<string>
   rejected: number
   wouldHaveRejected: number
-  late: number
   letThrough: number
   latencies: Milliseconds[]
 }
@@ -45,7 +45,7 @@ export function createTally() {
       const tookMs = verdict.clearedAt === 0 ? undefined : Math.max(0, time - verdict.clearedAt)
       const isLate = tookMs !== undefined && verdict.deadlineMs > 0 && tookMs >= verdict.deadlineMs
       if (tookMs !== undefined) kept.latencies.push(tookMs)
-      if (isLate && !kept.silent.has(round)) kept.late += 1
+      if (isLate) kept.late.add(round)
       for (const { ordinal, verdict: said } of verdict.verdicts) {
         const call = `${round}/${ordinal}`
         const others = calls.get(call) ?? new Map<string, 'pass' | 'reject'>()
@@ -63,7 +63,7 @@ export function createTally() {
       const round = placeOf(given)
       if (kept.silent.has(round)) return
       kept.silent.add(round)
-      kept.late += 1
+      kept.late.add(round)
       kept.letThrough += given.verdicts.filter(({ verdict }) => verdict === 'pass').length
     },
 
@@ -71,7 +71,7 @@ export function createTally() {
       const { rounds, rejected, wouldHaveRejected, late, letThrough, latencies } = keptOf(guard)
       const sorted = latencies.toSorted((a, b) => a - b)
       const quantile = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
-      const counts = { rounds: rounds.size, rejected, wouldHaveRejected, late, letThrough }
+      const counts = { rounds: rounds.size, rejected, wouldHaveRejected, late: late.size, letThrough }
       return { ...counts, p50Ms: quantile(0.5), p99Ms: quantile(0.99), agreement: agreementOf(guard) }
     },
   }
@@ -82,9 +82,9 @@ export function createTally() {
     const fresh = {
       rounds: new Set<string>(),
       silent: new Set<string>(),
+      late: new Set<string>(),
       rejected: 0,
       wouldHaveRejected: 0,
-      late: 0,
       letThrough: 0,
       latencies: [],
     }

@@ -7,6 +7,7 @@ import type { Range } from '../../../shared/bus/range.ts'
 import { firstOffsetSince } from '../../../shared/bus/range.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
+import { guardTopicName } from '../../../shared/topology.ts'
 import { listenForInterrupts } from '../interrupts.ts'
 import type { OpenLog } from '../open-log.ts'
 import { endsOf, withLog } from '../open-log.ts'
@@ -58,7 +59,13 @@ function stopAt({ follow, until }: Wanted, { bus }: OpenLog, stop: AbortControll
 async function* recordsOf(wanted: Wanted, log: OpenLog, signal: AbortSignal): AsyncGenerator<StoredRecord> {
   const topic = log.topicPrefix + wanted.topic
   const ends = await endsOf(log, wanted.topic)
-  if (ends.length === 0) throw new WeirError('bus.topic-missing', `the topic ${topic} is not there: this log is older than it`)
+  if (ends.length === 0)
+    throw new WeirError(
+      'bus.topic-missing',
+      wanted.topic.startsWith(guardTopicName(''))
+        ? `the topic ${topic} is not there: no such guard was ever registered (weir guard list)`
+        : `the topic ${topic} is not there: this log is older than it`,
+    )
   const chosen = partitionsOf(wanted, ends.length)
   const ranges: Range[] = []
   for (const one of ends.filter(({ partition }) => chosen.includes(partition))) ranges.push(await rangeOf(wanted, log, topic, one))

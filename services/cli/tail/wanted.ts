@@ -6,9 +6,10 @@ import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { Offset } from '../../../shared/bus/port.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
+import { isGuardName } from '../../../shared/guards/registration.ts'
 import type { MessageType } from '../../../shared/messages.ts'
-import type { TopicName } from '../../../shared/topology.ts'
-import { historyPrefix, topics } from '../../../shared/topology.ts'
+import type { GuardTopicName, TopicName } from '../../../shared/topology.ts'
+import { guardTopic, guardTopicName, historyPrefix, topics } from '../../../shared/topology.ts'
 import { printable } from '../terminal/printable.ts'
 import { instantOf, instantOfFlag } from './instant-text.ts'
 
@@ -26,7 +27,7 @@ export type TailOptions = {
 export type Start = { kind: 'beginning' } | { kind: 'end' } | { kind: 'offset'; offset: Offset } | { kind: 'time'; time: Milliseconds }
 
 export type Wanted = {
-  topic: TopicName
+  topic: TopicName | GuardTopicName
   start: Start
   until: Milliseconds
   conversation: string | undefined
@@ -57,18 +58,25 @@ export function wantedOf(topic: string, topicPrefix: string, options: TailOption
   return wanted
 }
 
-function topicNameOf(given: string, topicPrefix: string): TopicName {
+/** Of which guard it is, only the log knows. */
+function topicNameOf(given: string, topicPrefix: string): TopicName | GuardTopicName {
   const names = Object.keys(topics) as TopicName[]
   const bare = given.startsWith(topicPrefix) ? given.slice(topicPrefix.length) : given
   const name = names.find((one) => one === bare || one === given)
   if (name !== undefined) return name
+  const guard = bare.startsWith(guardTopicName('')) ? bare.slice(guardTopicName('').length) : ''
+  if (isGuardName(guard)) return guardTopicName(guard)
   const near = nearestName(bare, names)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new WeirError('usage', `there is no topic ${printable(given)}.${meant} The topics are ${names.join(', ')}`)
+  throw new WeirError(
+    'usage',
+    `there is no topic ${printable(given)}.${meant} The topics are ${names.join(', ')}, and ${guardTopicName('NAME')} of each guard`,
+  )
 }
 
-function typeNamed(given: string, topic: TopicName): MessageType {
-  const types = Object.keys(topics[topic].records) as MessageType[]
+function typeNamed(given: string, topic: TopicName | GuardTopicName): MessageType {
+  const { records } = topic in topics ? topics[topic as TopicName] : guardTopic
+  const types = Object.keys(records) as MessageType[]
   const type = types.find((one) => one === given)
   if (type !== undefined) return type
   const elsewhere = (Object.keys(topics) as TopicName[]).filter((other) => given in topics[other].records)

@@ -1,9 +1,8 @@
-// Whether this process lives and whether it is ready, with the reasons. Ready: each of its stages is a member of its group, and has caught up in every
+// Whether this process lives and whether it is ready, with the reasons. Ready: each of its stages and guards is a member of its group, and has caught up in every
 // partition that the group gave it, perhaps none. A later backlog is a matter of metrics: it makes nobody unready.
 
 import type { Subscription } from '../../../shared/bus/port.ts'
-import type { StageName } from '../../../shared/topology.ts'
-import type { ReadPartition, ReadPartitions } from './read-partitions.ts'
+import type { ReaderName, ReadPartition, ReadPartitions } from './read-partitions.ts'
 
 /** What the whole process does now. */
 export type Phase = 'starting' | 'running' | 'stopping'
@@ -11,8 +10,8 @@ export type Phase = 'starting' | 'running' | 'stopping'
 /** `partitions`: by number, how far each is. */
 export type StageHealth = { ready: boolean; joined: boolean; partitions: Record<string, string>; why: string[] }
 
-/** The JSON of /readyz; `why`: all that is missing, a sentence each. */
-export type Readiness = { ready: boolean; phase: Phase; why: string[]; stages: Partial<Record<StageName, StageHealth>> }
+/** The JSON of /readyz; `why`: all that is missing, a sentence each. A guard stands among the stages, as `guard.NAME`. */
+export type Readiness = { ready: boolean; phase: Phase; why: string[]; stages: Partial<Record<ReaderName, StageHealth>> }
 
 /** The JSON of /livez. */
 export type Liveness = { live: boolean; why: string[] }
@@ -21,19 +20,19 @@ export type Health = {
   readonly live: Liveness
   readonly ready: Readiness
   /** The stages run from now on. */
-  started(subscriptions: ReadonlyMap<StageName, Pick<Subscription, 'joined'>>): void
+  started(subscriptions: ReadonlyMap<ReaderName, Pick<Subscription, 'joined'>>): void
   /** No more of it is wanted: it is not ready from now on. */
   stopping(): void
   /** A stage cannot go on. `reason` is shown. */
-  failed(stage: StageName, reason: string): void
+  failed(stage: ReaderName, reason: string): void
 }
 
-export function createHealth(names: readonly StageName[], partitions: Pick<ReadPartitions, 'all'>): Health {
-  const failures = new Map<StageName, string>()
-  let subscriptions: ReadonlyMap<StageName, Pick<Subscription, 'joined'>> = new Map()
+export function createHealth(names: readonly ReaderName[], partitions: Pick<ReadPartitions, 'all'>): Health {
+  const failures = new Map<ReaderName, string>()
+  let subscriptions: ReadonlyMap<ReaderName, Pick<Subscription, 'joined'>> = new Map()
   let phase: Phase = 'starting'
 
-  function stageHealth(name: StageName): StageHealth {
+  function stageHealth(name: ReaderName): StageHealth {
     const joined = subscriptions.get(name)?.joined ?? false
     const read = [...partitions.all].filter(({ stage }) => stage === name).sort((a, b) => a.partition - b.partition)
     const failure = failures.get(name)

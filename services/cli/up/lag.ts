@@ -3,8 +3,7 @@
 
 import type { Bus, Offset } from '../../../shared/bus/port.ts'
 import type { Clock, Milliseconds } from '../../../shared/clock.ts'
-import type { StageName } from '../../../shared/topology.ts'
-import type { ReadPartition, ReadPartitions } from './read-partitions.ts'
+import type { ReaderName, ReadPartition, ReadPartitions } from './read-partitions.ts'
 
 const endsKeptMs = 5_000
 const endsWaitMs = 2_000
@@ -13,7 +12,7 @@ const endsWaitMs = 2_000
  * `seconds`: at most so long has the oldest record waited that is not read yet: since the newest one that was read, or since the partition was last
  * seen without a lag.
  */
-export type Lag = { stage: StageName; partition: number; records: number; seconds: number }
+export type Lag = { stage: ReaderName; partition: number; records: number; seconds: number }
 
 export type LagReaderOptions = { bus: Pick<Bus, 'ends'>; clock: Clock; partitions: Pick<ReadPartitions, 'all'> }
 

@@ -1,6 +1,6 @@
 // The metrics of a process that runs stages, for Prometheus: what its stages read, wrote and decided, and how far they are behind.
-// M1. No label holds an id, a name that an agent file gives, or anything else that grows with use: values are stages, partitions, message types, and
-//     symbols of schemas.
+// M1. No label holds an id, a name that an agent file gives, or anything else that grows with use: values are stages, the guards that this process was
+//     started with, partitions, message types, and symbols of schemas.
 // M2. What a stage wrote counts when it is acknowledged. Records are delivered at least once, so after a crash a few may count twice.
 // M3. One registry for each process instance; the library's global one stays empty.
 
@@ -9,15 +9,20 @@ import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/bus/p
 import type { Clock } from '../../../shared/clock.ts'
 import { typeIn } from '../../../shared/codec.ts'
 import { errorCodes } from '../../../shared/errors.ts'
+import type { GuardInstruments } from '../../../shared/guards/guard-instruments.ts'
 import type { Message } from '../../../shared/messages.ts'
 import type { Instruments } from '../../../shared/runtime/instruments.ts'
 import type { Output } from '../../../shared/stage.ts'
 import type { StageName } from '../../../shared/topology.ts'
+import { createGuardMetrics } from './guard-metrics.ts'
 import type { Lag } from './lag.ts'
-import type { ReadPartitions } from './read-partitions.ts'
+import type { ReaderName, ReadPartitions } from './read-partitions.ts'
+import { readerOfGuard } from './read-partitions.ts'
 
 export type MetricsOptions = {
   stages: readonly StageName[]
+  /** Names of the guards that run in this process; default: none. */
+  guards?: readonly string[]
   partitions: ReadPartitions
   clock: Pick<Clock, 'now'>
   /** Answers with nothing for what is not known. */
@@ -28,6 +33,7 @@ export type MetricsOptions = {
 
 export type Metrics = {
   readonly instruments: Instruments
+  readonly guardInstruments: GuardInstruments
   /** In Prometheus' text format; `contentType` says which version. */
   text(): Promise<string>
   readonly contentType: string
@@ -40,17 +46,19 @@ const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 const eventLoopLookMs = 100
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { stages, partitions } = options
+  const { stages, guards = [], partitions, clock } = options
   const registry = new Registry()
   const flow = flowCounters(registry)
   const decisions = decisionCounters(registry)
   addGauges(registry, options)
   const lag = lagGauges(registry)
   if (options.ofProcess) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookMs })
+  const guardInstruments = createGuardMetrics({ registry, guards, partitions, clock })
   for (const stage of stages) for (const counter of [flow.readBytes, flow.writtenBytes, flow.foldedAgain]) counter.inc({ stage }, 0)
 
   return {
     contentType: registry.contentType,
+    guardInstruments,
 
     async text() {
       const lags = await options.lags()
@@ -213,25 +221,26 @@ function decisionCounters(registry: Registry) {
 }
 
 /** What is looked up when somebody asks. */
-function addGauges(registry: Registry, { stages, partitions, clock }: MetricsOptions): void {
+function addGauges(registry: Registry, { stages, guards = [], partitions, clock }: MetricsOptions): void {
   const registers = [registry]
-  const ofStage = (stage: StageName) => [...partitions.all].filter((partition) => partition.stage === stage)
-  const byStage = (name: string, help: string, measure: (stage: StageName) => number) =>
+  const ofStage = (stage: ReaderName) => [...partitions.all].filter((partition) => partition.stage === stage)
+  const byStage = (name: string, help: string, readers: readonly ReaderName[], measure: (stage: ReaderName) => number) =>
     new Gauge({
       name,
       help,
       labelNames: ['stage'] as const,
       registers,
       collect() {
-        for (const stage of stages) this.set({ stage }, measure(stage))
+        for (const stage of readers) this.set({ stage }, measure(stage))
       },
     })
 
-  byStage('weir_partitions_assigned', 'Partitions of its inbox that the stage reads in this process.', (stage) => ofStage(stage).length)
-  byStage('weir_open_units', 'Units (conversations, turns, rounds) that the stage keeps open in this process.', (stage) =>
+  const assigned = 'Partitions of its inbox that the stage, or the guard, reads in this process.'
+  byStage('weir_partitions_assigned', assigned, [...stages, ...guards.map(readerOfGuard)], (stage) => ofStage(stage).length)
+  byStage('weir_open_units', 'Units (conversations, turns, rounds) that the stage keeps open in this process.', stages, (stage) =>
     ofStage(stage).reduce((sum, { units }) => sum + units.size, 0),
   )
-  byStage('weir_oldest_unit_age_seconds', 'Since the first record of the open unit that began first; 0: none is open.', (stage) => {
+  byStage('weir_oldest_unit_age_seconds', 'Since the first record of the open unit that began first; 0: none is open.', stages, (stage) => {
     const began = ofStage(stage).flatMap(({ units }) => units.values().next().value?.since ?? [])
     return began.length === 0 ? 0 : Math.max(0, clock.now() - Math.min(...began)) / 1000
   })

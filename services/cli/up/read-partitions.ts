@@ -2,9 +2,18 @@
 
 import type { Clock, Milliseconds } from '../../../shared/clock.ts'
 import type { MeasuredPartition } from '../../../shared/runtime/instruments.ts'
+import type { StageName } from '../../../shared/topology.ts'
+
+/** Who reads partitions: a stage, or a guard. */
+export type ReaderName = StageName | `guard.${string}`
+
+export function readerOfGuard(guard: string): ReaderName {
+  return `guard.${guard}`
+}
 
 /** `position`: the next record to be read; what came before is acknowledged. */
-export type ReadPartition = MeasuredPartition & {
+export type ReadPartition = Omit<MeasuredPartition, 'stage'> & {
+  readonly stage: ReaderName
   position: number
   readonly assignedAt: Milliseconds
   newestTime: Milliseconds | undefined
@@ -12,7 +21,7 @@ export type ReadPartition = MeasuredPartition & {
 
 export type ReadPartitions = {
   readonly all: ReadonlySet<ReadPartition>
-  add(partition: MeasuredPartition): ReadPartition
+  add(partition: Omit<MeasuredPartition, 'stage'> & { stage: ReaderName }): ReadPartition
   remove(partition: ReadPartition): void
 }
 

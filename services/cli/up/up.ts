@@ -10,37 +10,40 @@ import type { Logger } from 'pino'
 import type { Agents } from '../../../shared/agents.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
+import type { Guard } from '../../../shared/guard.ts'
 import { createLog } from '../../../shared/log.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import type { StageName } from '../../../shared/topology.ts'
 import { stageNames } from '../../../shared/topology.ts'
 import { loadAgents } from '../../weir.ts'
 import type { SettingFlags } from '../command-settings.ts'
-import { commandSettingsWithOrigins } from '../command-settings.ts'
 import { guardsIn } from '../guard/guard-folder.ts'
+import { guardNamed } from '../guard/named-guard.ts'
 import { listenForInterrupts } from '../interrupts.ts'
 import { chosenStages, stagesWithAgents } from './chosen-stages.ts'
 import { createHealth } from './health.ts'
 import { startHealthServer } from './health-server.ts'
 import { createLagReader } from './lag.ts'
 import { createMetrics } from './metrics.ts'
-import { createReadPartitions } from './read-partitions.ts'
+import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
 import { runStages } from './run-stages.ts'
+import { serviceSettings } from './service-settings.ts'
 
-/** `stages`: names with commas between them; default: all. */
-export type UpOptions = SettingFlags & { stages?: string; guards?: string; guardMode?: 'shadow' | 'enforce' }
+/** `stages`: names with commas between them; default: all. `guards`: a folder of them; `guard`: single ones. */
+export type UpOptions = SettingFlags & { stages?: string; guards?: string; guard?: string[]; guardMode?: 'shadow' | 'enforce' }
 
 /** Resolves to the exit code. Throws what is wrong before anything was started: `usage`, `settings.invalid`, `agent.invalid`. */
 export async function up(options: UpOptions): Promise<0 | 1> {
   const stages = chosenStages(options.stages)
-  const settings = settingsOf(options)
+  const settings = serviceSettings(options)
   const agents = agentsFor(stages, settings)
-  const guards = options.guards === undefined ? [] : await guardsIn(options.guards)
+  const guards = await guardsOf(options)
   const log = createLog({ level: settings.logLevel })
   const partitions = createReadPartitions(systemClock)
-  const health = createHealth(stages, partitions)
+  const guardNames = guards.map(({ name }) => name)
+  const health = createHealth([...stages, ...guardNames.map(readerOfGuard)], partitions)
   let readLags: ReturnType<typeof createLagReader> = async () => []
-  const metrics = createMetrics({ stages, partitions, clock: systemClock, lags: () => readLags(), ofProcess: true })
+  const metrics = createMetrics({ stages, guards: guardNames, partitions, clock: systemClock, lags: () => readLags(), ofProcess: true })
   const server = await startHealthServer({ host: settings.healthHost, port: settings.healthPort, health, metrics })
   logStart(log, stages, settings, server.url)
 
@@ -52,7 +55,8 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   })
   try {
     const end = await runStages({
-      ...{ stages, agents, settings, log, guards, guardMode: options.guardMode, instruments: metrics.instruments, stop: stop.promise },
+      ...{ stages, agents, settings, log, guards, guardMode: options.guardMode, stop: stop.promise },
+      ...{ instruments: metrics.instruments, guardInstruments: metrics.guardInstruments },
       opened(bus) {
         readLags = createLagReader({ bus, clock: systemClock, partitions })
       },
@@ -67,11 +71,10 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   }
 }
 
-/** Whoever runs services looks at their logs, so `info` is enough of a default here. */
-function settingsOf(flags: SettingFlags): Settings {
-  const found = commandSettingsWithOrigins(flags)
-  const settings = Object.fromEntries(Object.entries(found).map(([key, { value }]) => [key, value])) as Settings
-  return found.logLevel.origin.kind === 'default' ? { ...settings, logLevel: 'info' } : settings
+async function guardsOf({ guards: folder, guard: named = [] }: UpOptions): Promise<Guard[]> {
+  const guards = folder === undefined ? [] : await guardsIn(folder)
+  for (const given of named) guards.push(await guardNamed(given))
+  return guards
 }
 
 /** Those that need none do not read them, so that they need none of the variables that agent files name. */

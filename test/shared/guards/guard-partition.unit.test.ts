@@ -5,6 +5,7 @@ import { systemClock } from '../../../shared/clock.ts'
 import { decode, encode } from '../../../shared/codec.ts'
 import type { Guard } from '../../../shared/guard.ts'
 import { readGuardPartition } from '../../../shared/guards/guard-partition.ts'
+import { limits } from '../../../shared/limits.ts'
 import { createLog } from '../../../shared/log.ts'
 import type { GuardInForce, GuardVerdict, Message, RoundCleared } from '../../../shared/messages.ts'
 
@@ -137,6 +138,13 @@ describe('a guard on its partition', () => {
   it.each<[string, unknown, RegExp]>([
     ['no object', 'yes', /judge returned string/],
     ['a promise', Promise.resolve({}), /a promise/],
+    [
+      'a promise that comes to nothing',
+      async () => {
+        throw new Error('later')
+      },
+      /a promise/,
+    ],
     ['no verdicts', { verdicts: 5 }, /its verdicts are no array/],
     ['nothing of a call', { verdicts: [] }, /it says nothing of call 0/],
     ['one call twice', { verdicts: [0, 0].map((ordinal) => ({ ordinal, verdict: 'pass' })) }, /it names call 0 twice/],
@@ -146,10 +154,28 @@ describe('a guard on its partition', () => {
     ['a rejection without a text', { verdicts: [{ ordinal: 0, verdict: 'reject', code: 'no', text: ' ' }] }, /no text for the model/],
     ['a state that is too large', { state: 'x'.repeat(70_000), verdicts: [{ ordinal: 0, verdict: 'pass' }] }, /its state has 70002 bytes/],
   ])('rejects the calls of a round when it answers with %s, and says so in the log', async (_, answer, evidence) => {
-    const { read, lines } = reader({ ...(counter as unknown as Guard), judge: () => answer as never })
+    const { read, lines } = reader({
+      ...(counter as unknown as Guard),
+      judge: () => (typeof answer === 'function' ? answer() : answer) as never,
+    })
     const { verdicts } = await read(logOf(cleared(['pay'])))
     expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable', evidence: expect.stringMatching(evidence) }])
     expect(lines.join()).toContain('the guard failed on a round')
+  })
+
+  it('answers within bounds when it says 100 MB', async () => {
+    const huge = 'x'.repeat(100 * 1024 * 1024)
+    const wordy: Guard = {
+      ...(counter as unknown as Guard),
+      judge: (_, { calls }) => ({
+        state: undefined,
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'wordy', text: huge, evidence: huge })),
+        intervention: { reason: huge, text: huge },
+      }),
+    }
+    const { outputs, verdicts } = await reader(wordy).read(logOf(cleared(['pay'])))
+    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'wordy' }])
+    expect(outputs[0]?.value?.length).toBeLessThan(3 * limits.guardTextBytesMax + limits.reasonBytesMax + 1_024)
   })
 
   it('keeps what it remembers when it throws or loops for ever in between', async () => {

@@ -2,7 +2,7 @@
 // WEIR_TEST_PYTHON names another Python, for example that of a virtual environment.
 
 import type { ChildProcess } from 'node:child_process'
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -12,8 +12,7 @@ import { pino } from 'pino'
 import { openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
 import { systemClock } from '../../../../shared/clock.ts'
 import { decode } from '../../../../shared/codec.ts'
-import type { Guard } from '../../../../shared/guard.ts'
-import { registerGuard, switchGuard } from '../../../../shared/guards/register.ts'
+import { switchGuard } from '../../../../shared/guards/register.ts'
 import type { GuardVerdict } from '../../../../shared/messages.ts'
 import { until } from '../../../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
@@ -27,11 +26,7 @@ const python = process.env.WEIR_TEST_PYTHON ?? 'python3'
 const hasPackages = spawnSync(python, ['-c', 'import confluent_kafka, fastavro']).status === 0
 const describeWithPython = hasPackages ? describe : describe.skip
 
-/** What is registered: the Python process does the judging. */
-const registration: Guard = {
-  ...{ name: 'no-customer-data', version: '1', tools: ['ex*'], deadlineMs: 20_000, onTimeout: 'reject' },
-  judge: () => ({ state: undefined, verdicts: [] }),
-}
+const guardName = 'no-customer-data'
 
 describeWithPython('the guard in Python', () => {
   let brokers = ''
@@ -57,7 +52,9 @@ describeWithPython('the guard in Python', () => {
         tablesFolder: join(folder, 'tables'),
       })
     await withPipeline({ model, topicPrefix, openBus }, async (pipeline) => {
-      await registerGuard({ ...pipeline.wiring, retentionMs: 3_600_000, guard: registration, mode: 'enforce', replace: false })
+      const register = ['guard', 'register', guardName, '--version', '1', '--tools', 'ex*=enforce', '--deadline-ms', '20000']
+      const onKafka = ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', topicPrefix]
+      execFileSync(join(root, 'bin', 'weir'), [...register, ...onKafka])
       let running = start(topicPrefix, brokers)
       try {
         const first = await pipeline.ask('first')
@@ -77,7 +74,7 @@ describeWithPython('the guard in Python', () => {
         )
         expect(await pipeline.starts()).toHaveLength(1)
 
-        await switchGuard(pipeline.wiring, registration.name, 'shadow')
+        await switchGuard(pipeline.wiring, guardName, 'shadow')
         await pipeline.ask('third')
         expect(await pipeline.starts()).toHaveLength(2)
         await until(async () => (await verdictsOf(pipeline)).length >= 3)
@@ -106,7 +103,7 @@ function start(topicPrefix: string, brokers: string): ChildProcess {
 }
 
 async function verdictsOf({ bus, wiring }: Pipeline): Promise<GuardVerdict[]> {
-  const topic = `${wiring.topicPrefix}guard-verdicts.${registration.name}`
+  const topic = `${wiring.topicPrefix}guard-verdicts.${guardName}`
   const all: GuardVerdict[] = []
   for (const { partition } of await bus.ends(topic))
     for (const { value } of await bus.read({ topic, partition, from: 0, limit: 1_000 }))

@@ -1,0 +1,59 @@
+// `weir guard register`: puts a guard in force that runs elsewhere, in whichever language, and makes the topic that it writes to. One that Weir runs
+// registers itself.
+
+import { WeirError } from '../../../shared/errors.ts'
+import { registerGuard } from '../../../shared/guards/register.ts'
+import type { GuardMode } from '../../../shared/messages.ts'
+import { retentionMsOf } from '../../../shared/retention.ts'
+import type { Settings } from '../../../shared/settings.ts'
+import { guardTopicName } from '../../../shared/topology.ts'
+import { partitionCount } from '../../open-bus.ts'
+import { printable } from '../terminal/printable.ts'
+import { withRegistry } from './registry.ts'
+
+/** `tools`: patterns, each perhaps with `=enforce` or `=shadow`. */
+export type GuardRegisterOptions = {
+  version: string
+  tools: string[]
+  deadlineMs: string
+  onTimeout: 'reject' | 'allow'
+  mode?: GuardMode
+  replace?: boolean
+}
+
+/** The same again changes nothing. Throws `guard.invalid`, `guard.taken`, `usage`. */
+export async function registerElsewhere(
+  name: string,
+  { version, tools, deadlineMs, onTimeout, mode, replace = false }: GuardRegisterOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const modes = modesOf(tools)
+  const guard = { name, version, tools: [...modes.keys()], deadlineMs: wholeMs(deadlineMs), onTimeout }
+  const retentionMs = retentionMsOf(settings.retention)
+  const inForce = await withRegistry(settings, async ({ bus, topicPrefix }) => {
+    const partitions = await partitionCount(bus, topicPrefix)
+    return registerGuard({ bus, topicPrefix, partitions, retentionMs, guard, mode, modes, replace })
+  })
+  for (const { pattern, mode } of inForce.tools)
+    out.write(`${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`)
+  const { topicPrefix } = settings
+  out.write(
+    `it reads ${printable(topicPrefix)}rounds-cleared as the group ${printable(`${topicPrefix}guard.${name}`)}, and writes ${printable(topicPrefix + guardTopicName(name))}\n`,
+  )
+}
+
+/** By pattern; undefined: as it was, or what --mode says. */
+function modesOf(tools: string[]): Map<string, GuardMode | undefined> {
+  return new Map(
+    tools.map((given) => {
+      const [, pattern = given, mode] = /^(.+)=(enforce|shadow)$/.exec(given) ?? []
+      return [pattern, mode as GuardMode | undefined]
+    }),
+  )
+}
+
+function wholeMs(text: string): number {
+  if (/^\d{1,12}$/.test(text)) return Number(text)
+  throw new WeirError('usage', `--deadline-ms is '${printable(text)}'; must be a whole number of milliseconds`)
+}
