@@ -69,7 +69,7 @@ function outsideRecordIn(given: unknown): OutsideRecord {
 function recordOf({ topic, partition, key, value, id }: OutsideRecord, topicPrefix: string): RecordToAppend {
   const name = topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : ''
   const guard = name.startsWith(guardTopicName('')) ? name.slice(guardTopicName('').length) : undefined
-  const found = guard === undefined ? Object.entries(topics).find(([known]) => known === name)?.[1] : guardTopic
+  const found = Object.entries(topics).find(([known]) => known === name)?.[1] ?? (guard === undefined ? undefined : guardTopic)
   if (found === undefined) throw unusable(`${JSON.stringify(topic.slice(0, 80))} is none of Weir's topics`)
   if (id !== undefined && !(guard !== undefined && id.startsWith(`guard.${guard}/`))) throw unusable(`the id ${id} is not an outsider's`)
   if (value === null) {

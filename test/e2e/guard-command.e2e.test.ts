@@ -164,8 +164,7 @@ describe('weir guard', () => {
 
   it('registers a guard that runs elsewhere, once, and refuses another under its name', async () => {
     const { run } = await atDesk()
-    expect(await run(['guard', 'register', 'remote', '--version', '1', '--tools', '*', '--deadline-ms', '500'])).toMatchObject({ code: 1 })
-    await run([...ask, 'no topics without a first run'])
+    await run([...ask, 'the first run makes the topics'])
     const register = (...args: string[]) => run(['guard', 'register', 'remote', '--version', '1', '--deadline-ms', '500', ...args])
     const tools = ['--tools', 'exec=enforce', '--tools', 'mail_*']
     const first = await register(...tools)

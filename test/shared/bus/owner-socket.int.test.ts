@@ -9,14 +9,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openBesideWriter, openBus, openBusBeside } from '../../../services/open-bus.ts'
+import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
 import { askOwner } from '../../../shared/bus/embedded/owner-socket.ts'
-import type { Bus, StoredRecord } from '../../../shared/bus/port.ts'
+import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../../shared/bus/port.ts'
+import type { Clock } from '../../../shared/clock.ts'
+import { systemClock } from '../../../shared/clock.ts'
 import { createLog } from '../../../shared/log.ts'
-import type { GuardRegistration, Message } from '../../../shared/messages.ts'
+import type { GuardRegistration, GuardVerdict, Message } from '../../../shared/messages.ts'
 import { outsideRecord } from '../../../shared/outside-requests.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { readSettings } from '../../../shared/settings.ts'
 import { guardKeyPrefix, guardTopicSpec, topicSpecs } from '../../../shared/topology.ts'
+import { until } from '../../support/inbox.ts'
 import { modelRequest } from '../../support/messages.ts'
 
 const log = createLog({ level: 'silent' })
@@ -112,6 +116,69 @@ describe('a process beside the one that writes the data folder', () => {
     await own.close()
     await expect(outside.append([registrationRecord])).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true })
     expect((await beside()).provesFormerOwnersDead).toBe(true)
+  })
+})
+
+describe('a reader beside the one that writes the data folder', () => {
+  /** A hundred times as quick as the real one. */
+  const quick: Clock = {
+    now: () => systemClock.now(),
+    monotonic: () => systemClock.monotonic() * 100,
+    after: (ms, then) => systemClock.after(ms / 100, then),
+  }
+  const word = (round: number): RecordToAppend => {
+    const verdict: GuardVerdict = {
+      ...{ type: 'guard-verdict', conversation: 'c', turn: 0, round, guard: 'g', version: '1', verdicts: [], intervention: null },
+      ...{ clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 0 },
+    }
+    return { ...toRecord({ topic: 'weir.guard-verdicts.g', partition: 0, message: verdict }), id: `guard.g/0/${round}/0` }
+  }
+  const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
+  const append = (own: Bus) => own.append([toRecord({ topic: 'weir.conversation-events', partition: 0, message: cancel })])
+
+  /** Answers each record with one in the topic of a guard. */
+  async function answering(): Promise<Subscription> {
+    const outside = await openBesideOwner({ file: join(root, 'weir.db'), clock: quick, topicPrefix: 'weir.', log })
+    if (outside === undefined) throw new Error('nobody listens')
+    await keep(outside).ensureTopics([guardTopicSpec('weir.', 'g', 2)])
+    return outside.subscribe({
+      group: 'g',
+      topic: 'weir.conversation-events',
+      assign: async ({ ends }) => ({
+        position: ends.begin,
+        read: async (records) => ({ outputs: records.map(({ offset }) => word(offset)), commit: undefined }),
+        acknowledged() {},
+        async close() {},
+      }),
+    })
+  }
+  const answers = async (bus: Bus) => (await bus.ends('weir.guard-verdicts.g'))[0]?.end
+
+  it('has what it answers written, also by the next owner', async () => {
+    const own = await owner()
+    const subscription = await answering()
+    expect(subscription.joined).toBe(true)
+    await append(own)
+    await until(async () => (await answers(own)) === 1)
+    await Promise.all([append(own), own.close()])
+    const next = await owner()
+    await append(next)
+    await until(async () => (await answers(next)) === 3)
+    expect((await next.read({ topic: 'weir.guard-verdicts.g', partition: 0, from: 0, limit: 9 })).map(({ id }) => id)).toEqual([
+      'guard.g/0/0/0',
+      'guard.g/0/1/0',
+      'guard.g/0/2/0',
+    ])
+    await subscription.close()
+  })
+
+  it('cannot go on when nobody has written there for a minute', async () => {
+    const own = await owner()
+    const subscription = await answering()
+    await Promise.all([append(own), own.close()])
+    await expect(subscription.failed).rejects.toMatchObject({ code: 'bus.unreachable' })
+    expect(subscription.joined).toBe(false)
+    await subscription.close()
   })
 })
 
