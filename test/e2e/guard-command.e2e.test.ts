@@ -91,6 +91,8 @@ describe('weir guard', () => {
     await writeFile(join(here.folder, 'guards', 'guard.mjs'), guardFile)
     const up = startUp(here, { args: ['--agents', 'agent.yaml', '--guards', 'guards'] })
     await up.untilReady()
+    expect(JSON.parse((await up.probe('/readyz')).text).stages).toHaveProperty(['guard.no-removal'])
+    expect(metricOf(await up.probe('/metrics'), 'weir_guard_rounds_total{guard="no-removal"}')).toBe(0)
     const lines = async () => JSON.parse((await run(['guard', 'list', '--json'])).out || 'null')
     expect(await lines()).toMatchObject({ name: 'no-removal', mode: 'shadow' })
     expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({

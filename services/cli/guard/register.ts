@@ -38,9 +38,8 @@ export async function registerElsewhere(
   for (const { pattern, mode } of inForce.tools)
     out.write(`${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`)
   const { topicPrefix } = settings
-  out.write(
-    `it reads ${printable(topicPrefix)}rounds-cleared as the group ${printable(`${topicPrefix}guard.${name}`)}, and writes ${printable(topicPrefix + guardTopicName(name))}\n`,
-  )
+  const reads = `${topicPrefix}rounds-cleared as the group ${topicPrefix}guard.${name}`
+  out.write(`${printable(`it reads ${reads}, and writes ${topicPrefix}${guardTopicName(name)}`)}\n`)
 }
 
 /** By pattern; undefined: as it was, or what --mode says. */

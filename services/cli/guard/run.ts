@@ -28,7 +28,10 @@ import { guardFile, guardOptions } from './named-guard.ts'
 /** `options`: a file of JSON for a guard that is a function of options. */
 export type GuardRunOptions = SettingFlags & { mode?: GuardMode; options?: string; replace?: boolean }
 
-/** `given`: a file, or the name of a guard that ships. Resolves to the exit code. Throws `guard.invalid`, `guard.taken`, `usage`, `settings.invalid`, and what keeps the bus from opening. */
+/**
+ * `given`: a file, or the name of a guard that ships. Resolves to the exit code. Throws `guard.invalid`, `guard.taken`, `usage`, `settings.invalid`, and what
+ * keeps the bus from opening.
+ */
 export async function runGuardProcess(given: string, { mode, options, replace = false, ...flags }: GuardRunOptions): Promise<0 | 1> {
   const settings = serviceSettings(flags)
   const { topicPrefix } = settings

@@ -56,7 +56,7 @@ export async function listenForRequests({ file, answer }: OwnerSocketOptions): P
   server.on('error', () => {}) // of a single connection that could not be accepted
   return {
     async close() {
-      rmSync(path, { force: true })
+      rmSync(dirname(path), { recursive: true, force: true }) // another user may be the next owner
       const { promise, resolve } = Promise.withResolvers<void>()
       server.close(() => resolve())
       for (const socket of asking) socket.destroy()
