@@ -7,6 +7,7 @@ import type { Bus } from '../../../shared/bus/port.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import { loadGuard } from '../../../shared/guards/load-guard.ts'
+import type { RunningGuards } from '../../../shared/guards/start-guards.ts'
 import { startGuards } from '../../../shared/guards/start-guards.ts'
 import { createLog } from '../../../shared/log.ts'
 import type { GuardMode } from '../../../shared/messages.ts'
@@ -46,13 +47,8 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
     ...{ lags: () => readLags(), ofProcess: true },
   })
   const open: Open = []
-  const stop = Promise.withResolvers<'stopped'>()
-  const stopListening = listenForInterrupts((signal) => {
-    health.stopping()
-    log.info({ signal }, 'stopping: a second signal kills')
-    stop.resolve('stopped')
-  })
-  try {
+
+  async function start(): Promise<RunningGuards> {
     const server = await startHealthServer({ host: settings.healthHost, port: settings.healthPort, health, metrics })
     open.push({ what: 'the health server', close: () => server.close() })
     log.info({ guard: guard.name, version: guard.version, bus: settings.bus, topicPrefix, health: server.url }, 'starting')
@@ -63,7 +59,20 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
     const running = await startGuards({ ...place, guards: [guard], mode, replace, log, instruments: metrics.guardInstruments })
     open.push({ what: 'the guard', close: () => running.close() })
     health.started(new Map([...running.subscriptions.values()].map((one) => [reader, one])))
-    const end = await Promise.race([stop.promise, running.failed.catch((error: unknown) => ({ error }))])
+    return running
+  }
+
+  const stop = Promise.withResolvers<'stopped'>()
+  const stopListening = listenForInterrupts((signal) => {
+    health.stopping()
+    log.info({ signal }, 'stopping: a second signal kills')
+    stop.resolve('stopped')
+  })
+  try {
+    const started = start()
+    started.catch(() => {}) // when it is being stopped meanwhile, that is why
+    const running = await Promise.race([started, stop.promise])
+    const end = running === 'stopped' ? running : await Promise.race([stop.promise, failureOf(running)])
     if (end !== 'stopped') {
       health.failed(reader, end.error instanceof Error ? end.error.message : String(end.error))
       log.fatal({ err: end.error, guard: guard.name }, 'the guard cannot go on')
@@ -74,6 +83,10 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
     stopListening()
     await closedInOrder(open, log) // what a start that failed had opened
   }
+}
+
+function failureOf({ failed }: RunningGuards): Promise<{ error: unknown }> {
+  return failed.catch((error: unknown) => ({ error }))
 }
 
 async function busFor(settings: Settings, log: Logger): Promise<Bus> {

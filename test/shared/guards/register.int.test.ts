@@ -6,14 +6,14 @@ import { defaultPolicy } from '../../../shared/agents.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/bus/port.ts'
 import { systemClock } from '../../../shared/clock.ts'
-import { encode } from '../../../shared/codec.ts'
+import { decode, encode } from '../../../shared/codec.ts'
 import type { Guard } from '../../../shared/guard.ts'
 import type { RegisterOptions } from '../../../shared/guards/register.ts'
 import { registeredGuardNames, registeredGuards, registerGuard, switchGuard } from '../../../shared/guards/register.ts'
 import { runGuard } from '../../../shared/guards/run-guard.ts'
 import { limits } from '../../../shared/limits.ts'
 import { createLog } from '../../../shared/log.ts'
-import type { RoundCleared } from '../../../shared/messages.ts'
+import type { GuardVerdict, RoundCleared } from '../../../shared/messages.ts'
 import { guardTopicSpec, topicSpecs } from '../../../shared/topology.ts'
 import { until } from '../../support/inbox.ts'
 
@@ -90,6 +90,28 @@ describe('running a guard', () => {
   const clear = (number: number) =>
     bus.append([{ topic: 'weir.rounds-cleared', partition: 0, key: 'c', value: encode(round(number)), id: `loop-detector/0/${number}/0` }])
   const answers = async () => (await bus.ends('weir.guard-verdicts.shell'))[0]?.end
+
+  it('gives the same answers under the same ids where two instances judge the same rounds', async () => {
+    await bus.ensureTopics([guardTopicSpec('weir.', 'shell', 1)])
+    const rejecting: Guard = {
+      ...guard,
+      judge: (_, { calls }) => ({
+        state: undefined,
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'no', text: 'No.' })),
+      }),
+    }
+    const apart: Bus = { ...bus, subscribe: (options) => bus.subscribe({ ...options, group: randomUUID() }) }
+    const both = await Promise.all([1, 2].map(() => runGuard(rejecting, { bus: apart, topicPrefix: 'weir.', log })))
+    await clear(1)
+    await until(async () => (await answers()) === 2)
+    for (const one of both) await one.close()
+    const [first, second] = (await bus.read({ topic: 'weir.guard-verdicts.shell', partition: 0, from: 0, limit: 9 })).map((record) => ({
+      id: record.id,
+      said: (decode(record.value as Uint8Array) as GuardVerdict).verdicts,
+    }))
+    expect(first).toEqual(second)
+    expect(first?.id).toBe('guard.shell/0/0/0')
+  })
 
   it('goes on behind its own answers where the bus keeps no commit for it, with what it remembered', async () => {
     const seen: unknown[] = []
