@@ -10,7 +10,7 @@ import type { Guard } from '../guard.ts'
 import { limits } from '../limits.ts'
 import type { GuardedTools, GuardInForce, GuardMode, GuardRegistration } from '../messages.ts'
 import { toRecord } from '../runtime/record.ts'
-import { guardKeyPrefix, guardTopicSpec } from '../topology.ts'
+import { guardKeyPrefix, guardTopicName, guardTopicSpec, topics } from '../topology.ts'
 import { isGuardName, registrationFault } from './registration.ts'
 
 export type Registry = { bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>; topicPrefix: string }
@@ -26,10 +26,15 @@ export async function registeredGuards({ bus, topicPrefix }: Registry): Promise<
   })
 }
 
-/** Also of those whose registration cannot be read. */
+/** Of the guards that have a topic and a group of their own; also of those whose registration cannot be read. */
 export async function registeredGuardNames({ bus, topicPrefix }: { bus: Pick<Bus, 'list'>; topicPrefix: string }): Promise<string[]> {
   const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix: guardKeyPrefix })
-  return records.map(({ key }) => key.slice(guardKeyPrefix.length)).filter(isGuardName)
+  return records.map(({ key }) => key.slice(guardKeyPrefix.length)).filter((name) => isGuardName(name) && !isStage(name))
+}
+
+/** A stage of Weir that answers as a guard: its topic is among the others, and its group is the stage's. */
+export function isStage(guard: string): boolean {
+  return guardTopicName(guard) in topics
 }
 
 /** What is registered of a guard, whoever runs it. */

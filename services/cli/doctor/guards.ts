@@ -1,6 +1,6 @@
 // Guards: which are registered, and whether somebody answers for them. One that nobody runs stays in force, and its silence is a veto.
 
-import { modeOf, registeredGuards } from '../../../shared/guards/register.ts'
+import { isStage, modeOf, registeredGuards } from '../../../shared/guards/register.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { withLog } from '../open-log.ts'
 import type { Check } from './check.ts'
@@ -16,8 +16,9 @@ export async function guardsCheck(
     const guards = await withLog(settings, registeredGuards)
     if (guards.length === 0) return ok(name, 'none is registered')
     const groupOf = (guard: string) => `${settings.topicPrefix}guard.${guard}`
-    const members = await membersOf?.(guards.map((guard) => groupOf(guard.name)))
-    const silent = members === undefined ? [] : guards.filter((guard) => (members.get(groupOf(guard.name)) ?? 0) === 0)
+    const apart = guards.filter((guard) => !isStage(guard.name))
+    const members = await membersOf?.(apart.map((guard) => groupOf(guard.name)))
+    const silent = members === undefined ? [] : apart.filter((guard) => (members.get(groupOf(guard.name)) ?? 0) === 0)
     if (silent.length === 0) return ok(name, guards.map((guard) => `${guard.name} ${modeOf(guard) ?? 'mixed'}`).join(', '))
     const said = `nobody runs ${silent.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', ')}`
     return odd(
