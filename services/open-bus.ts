@@ -97,7 +97,7 @@ async function openOwned(options: EmbeddedBusOptions & { log: Logger }): Promise
   const bus = await openEmbeddedBus(options)
   const { file, log } = options
   const socket = await listenForRequests({ file, answer: (request) => answerOf(bus, request) }).catch((error: unknown) => {
-    log.warn({ err: error, file }, 'requests of other processes cannot be taken: weir guard mode, for one, has to wait until this one ends')
+    log.info({ err: error, file }, 'requests of other processes cannot be taken: weir guard mode, for one, has to wait until this one ends')
     return undefined
   })
   return {

@@ -123,7 +123,11 @@ describe('weir tail', () => {
   })
 
   it.each([
-    [['activty'], /^weir: there is no topic activty\. Did you mean activity\? The topics are conversation-events, .*dead-letters\n$/],
+    [
+      ['activty'],
+      /^weir: there is no topic activty\. Did you mean activity\? The topics are conversation-events, .*dead-letters, and guard-verdicts\.NAME of each guard\n$/,
+    ],
+    [['guard-verdicts.nobody'], /^weir: the topic weir\.guard-verdicts\.nobody is not there: no such guard was ever registered/],
     [['activity', '--type', 'turn-finishd'], /does not stand in activity\. Did you mean turn-finished\? Its types are turn-started, /],
     [['activity', '--type', 'round-outcome'], /does not stand in activity\. It stands in conversation-events\. Its types/],
     [['activity', '--partition', '4'], /--partition is 4; activity has 4 partitions, from 0 to 3\n$/],

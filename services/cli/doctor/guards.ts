@@ -1,10 +1,11 @@
 // Guards: which are registered, and whether somebody answers for them. One that nobody runs stays in force, and its silence is a veto.
 
+import { WeirError } from '../../../shared/errors.ts'
 import { isStage, modeOf, registeredGuards } from '../../../shared/guards/register.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { withLog } from '../open-log.ts'
 import type { Check } from './check.ts'
-import { odd, ok, wrongBy } from './check.ts'
+import { odd, ok, skipped, wrongBy } from './check.ts'
 
 /** `membersOf`: how many processes each consumer group has; absent where the bus does not know. */
 export async function guardsCheck(
@@ -27,6 +28,7 @@ export async function guardsCheck(
       'start it (weir guard run), or remove it (weir guard remove): calls that wait for it are decided at its deadline',
     )
   } catch (error) {
+    if (error instanceof WeirError && error.code === 'bus.topic-missing') return skipped(name, 'not looked at until the topics are there')
     return wrongBy(name, error)
   }
 }

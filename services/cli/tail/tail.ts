@@ -59,13 +59,9 @@ function stopAt({ follow, until }: Wanted, { bus }: OpenLog, stop: AbortControll
 async function* recordsOf(wanted: Wanted, log: OpenLog, signal: AbortSignal): AsyncGenerator<StoredRecord> {
   const topic = log.topicPrefix + wanted.topic
   const ends = await endsOf(log, wanted.topic)
-  if (ends.length === 0)
-    throw new WeirError(
-      'bus.topic-missing',
-      wanted.topic.startsWith(guardTopicName(''))
-        ? `the topic ${topic} is not there: no such guard was ever registered (weir guard list)`
-        : `the topic ${topic} is not there: this log is older than it`,
-    )
+  if (ends.length === 0 && wanted.topic.startsWith(guardTopicName('')))
+    throw new WeirError('guard.unknown', `the topic ${topic} is not there: no such guard was ever registered (weir guard list)`)
+  if (ends.length === 0) throw new WeirError('bus.topic-missing', `the topic ${topic} is not there: this log is older than it`)
   const chosen = partitionsOf(wanted, ends.length)
   const ranges: Range[] = []
   for (const one of ends.filter(({ partition }) => chosen.includes(partition))) ranges.push(await rangeOf(wanted, log, topic, one))
