@@ -37,14 +37,18 @@ export async function listenForRequests({ file, answer }: OwnerSocketOptions): P
   makeOwnFolder(dirname(path))
   rmSync(path, { force: true }) // keeps O1
   const asking = new Set<Socket>()
+  /** By connection: when its answer is on its way. */
+  const answering = new Map<Socket, Promise<void>>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     bounded(socket)
     asking.add(socket)
-    void received(socket)
+    const answered = received(socket)
       .finally(() => asking.delete(socket))
       .then((request) => answer(request))
       .then((value): Said => ({ value: value ?? null }), saidOf)
-      .then((said) => socket.end(JSON.stringify(said)))
+      .then((said) => void socket.end(JSON.stringify(said)))
+    answering.set(socket, answered)
+    socket.once('close', () => answering.delete(socket))
   })
   server.maxConnections = connectionsMax
   server.unref() // to be asked is no reason to live on
@@ -60,7 +64,9 @@ export async function listenForRequests({ file, answer }: OwnerSocketOptions): P
       const { promise, resolve } = Promise.withResolvers<void>()
       server.close(() => resolve())
       for (const socket of asking) socket.destroy()
-      await promise // those that have asked are answered
+      await Promise.all(answering.values())
+      for (const socket of answering.keys()) socket.destroySoon()
+      await promise
     },
   }
 }
