@@ -41,6 +41,24 @@ describe('weir topics plan', () => {
     )
   })
 
+  it('plans the topics of guards that are named, as those of any log', async () => {
+    const { code, out } = await topics('plan', '--topic-prefix', 'mine.', '--partitions', '2', '--guard', 'shell', '--guard', 'spend')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^mine\.guard-verdicts\.shell +log +2 +brokers' default +7 days$/m)
+    expect(out).toMatch(
+      /--create --if-not-exists --topic mine\.guard-verdicts\.spend --partitions 2 .*message\.timestamp\.type=LogAppendTime/,
+    )
+    expect(await topics('plan', '--guard', 'No!')).toMatchObject({ code: 2, errors: expect.stringContaining("--guard is 'No!'") })
+  })
+
+  it('is for Kafka, as whoever names the bus is told', async () => {
+    expect((await topics('plan', '--bus', 'kafka', '--bootstrap-server', 'one:9092')).code).toBe(0)
+    expect(await topics('check', '--bus', 'embedded')).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('weir topics is for Kafka'),
+    })
+  })
+
   it('gives the same to programs, with the connection in the lines and without secrets', async () => {
     const secret = ['--command-property', 'ssl.key.password=hunter2']
     const { out } = await topics('plan', '--json', '--bootstrap-server', 'one:9092', '--command-config', 'client.properties', ...secret)
