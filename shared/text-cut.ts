@@ -5,8 +5,9 @@ import { stripVTControlCharacters } from 'node:util'
 
 /** The longest beginning of `text` that takes at most `bytesMax` bytes in UTF-8 and ends between characters. */
 export function cutToBytes(text: string, bytesMax: number): string {
-  if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return text
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytesMax)).read)
+  if (text.length * 3 <= bytesMax || (text.length <= bytesMax && Buffer.byteLength(text) <= bytesMax)) return text
+  // No more than that many characters fit, and the rest may be 100 MB that nobody needs to look at.
+  return text.slice(0, new TextEncoder().encodeInto(text.slice(0, bytesMax), new Uint8Array(bytesMax)).read)
 }
 
 /** At most `bytesMax` bytes (3 or more) in UTF-8; a text that was cut ends in an ellipsis. */

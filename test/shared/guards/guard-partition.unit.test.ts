@@ -164,7 +164,7 @@ describe('a guard on its partition', () => {
   })
 
   it('answers within bounds when it says 100 MB', async () => {
-    const huge = 'x'.repeat(100 * 1024 * 1024)
+    const huge = Buffer.alloc(100 * 1024 * 1024, 'x').toString('latin1')
     const wordy: Guard = {
       ...(counter as unknown as Guard),
       judge: (_, { calls }) => ({
