@@ -1,4 +1,4 @@
-// All six stages with their side effects: the one place that sees them all. Starting a stage elsewhere (one service, one stage) takes its entry
+// All stages with their side effects: the one place that sees them all. Starting a stage elsewhere (one service, one stage) takes its entry
 // from here; adding one is its files, a row in shared/topology.ts, and its entry here.
 
 import type { Logger } from 'pino'
@@ -12,6 +12,7 @@ import type { StageName } from '../shared/topology.ts'
 import { stageNames, topicSpecs } from '../shared/topology.ts'
 import { logCalls } from './accumulator/log-calls.ts'
 import { accumulator } from './accumulator/reducer.ts'
+import { approval } from './approval/reducer.ts'
 import { conversation } from './conversation/reducer.ts'
 import { startExecutor } from './executor/performer.ts'
 import { executor } from './executor/reducer.ts'
@@ -66,6 +67,7 @@ export function stageStarters(
     validator: (options) => runStage({ stage: validator, observed: logJudgements }, options),
     'loop-detector': (options) => runStage({ stage: loopDetector }, options),
     executor: (options) => runStage({ stage: executor, startPerformer: startExecutor({ agents, run }) }, options),
+    approval: (options) => runStage({ stage: approval }, options),
   }
 }
 

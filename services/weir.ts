@@ -1,4 +1,4 @@
-// Weir in a program: the package `weir-agents`. It takes messages and says what becomes of them. The six stages run in this process, on one SQLite file or
+// Weir in a program: the package `weir-agents`. It takes messages and says what becomes of them. The stages run in this process, on one SQLite file or
 // on Kafka, or elsewhere, and then this process only asks.
 // Owns: opening and closing, and which turns this process waits for. Does not own: any decision about a turn; that is the stages', and a turn that
 // was begun goes on when they run again, in whichever process.
@@ -16,6 +16,9 @@ import { retentionMsOf } from '../shared/retention.ts'
 import type { Settings } from '../shared/settings.ts'
 import { readSettings } from '../shared/settings.ts'
 import { topicSpecs } from '../shared/topology.ts'
+import type { DecisionOutcome, Desk, WaitingApproval } from './approval/desk.ts'
+import { personHere } from './approval/person.ts'
+import type { ApprovalSettings } from './approval/registration.ts'
 import type { Edge } from './edge/edge.ts'
 import { openEdge } from './edge/edge.ts'
 import type { Turn } from './edge/turn.ts'
@@ -29,6 +32,9 @@ export { defaultSettings, policyOf } from '../shared/agents.ts'
 export type { ErrorCode } from '../shared/errors.ts'
 export type { Guard, GuardedCall, GuardedRound, Judgement, Verdict } from '../shared/guard.ts'
 export type { AgentSettings, Declaration, FailureClass, ResultStatus, TurnFinished, TurnOutcome } from '../shared/messages.ts'
+export type { DecisionOutcome, WaitingApproval } from './approval/desk.ts'
+export type { ApprovalSettings } from './approval/registration.ts'
+export type { ApprovalRule } from './approval/rules.ts'
 export type { Turn } from './edge/turn.ts'
 export type { ReasoningDelta, TextDelta, TextReset, TurnEvent, TurnWaiting } from './edge/turn-events.ts'
 export { WeirError }
@@ -42,7 +48,7 @@ export type WeirOptions = {
   /** Where the log is. Default: a file in `dataFolder`. */
   bus?: EmbeddedBusChoice | KafkaBusChoice
   /**
-   * Who does the work. `here`: this process runs all six stages. `elsewhere`: other processes do (`weir up`), and this one asks and listens; its end
+   * Who does the work. `here`: this process runs all stages. `elsewhere`: other processes do (`weir up`), and this one asks and listens; its end
    * stops no turn. Default: `here` on the embedded bus, which one process has to itself, and `elsewhere` on Kafka.
    */
   stages?: 'here' | 'elsewhere'
@@ -65,6 +71,11 @@ export type WeirOptions = {
    * registered and is not among them is still in force until it is removed: nobody answers for it, and its on-timeout decides.
    */
   guards?: { guards: readonly Guard[]; mode?: 'shadow' | 'enforce' }
+  /**
+   * Which calls wait for a person, where the stages run here; as `weir approvals rules` sets them. Rules that were set before stay in force where this is left
+   * out.
+   */
+  approvals?: ApprovalSettings
   /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
   log?: Logger
 }
@@ -116,6 +127,18 @@ export type Weir = {
   /** Asks for the end of a message's turn, also one that another process had begun. See Turn.cancel. */
   cancel(message: { conversation: string; messageId: string }): Promise<void>
   /**
+   * The calls that wait for a person, in all conversations of this log, those that came first first. A turn's events name its own: `approval-pending`.
+   */
+  approvals(): Promise<WaitingApproval[]>
+  /**
+   * Lets a call run that waits under this id, with exactly the arguments that wait. `by`: who decides, by their own word; default: the user of this process.
+   * `hash`: of what was shown to them; default: of what waits. What came of it says the answer: a decision that came second, or too late, changes nothing.
+   * Throws `approval.unknown`.
+   */
+  approve(id: string, decision?: { by?: string; hash?: string }): Promise<DecisionOutcome>
+  /** Refuses it; `reason` is told to the model. Else as `approve`. */
+  reject(id: string, decision?: { by?: string; hash?: string; reason?: string }): Promise<DecisionOutcome>
+  /**
    * Stops: nothing new starts, what was claimed and has not started is given back, and running tools may end within 10 seconds. Where the
    * stages run here on a Kafka that does not answer, it gives up what it cannot write there, and takes up to half a minute. Turns that are still open fail
    * here with `bus.closed`. They go on when the data folder is opened again, or at once where the stages run elsewhere; the same message id
@@ -140,9 +163,11 @@ async function open(options: WeirOptions): Promise<Weir> {
   const bus = await openBus(settings, log, stages === 'elsewhere' ? { connectMs: askConnectMs } : {})
   try {
     const partitions = await partitionsOf(bus, stages, options, settings)
-    const running =
-      stages === 'here' ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }, options.guards) : runElsewhere()
-    return weirOf({ agents, bus, running, edge: openEdge({ bus, topicPrefix, partitions }) })
+    const running = stages === 'here' ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }, options) : runElsewhere()
+    // Loaded when somebody decides: it brings the engines of the rules along.
+    const desk = async () =>
+      (await import('./approval/desk.ts')).openDesk({ bus, append: (records) => bus.append(records), topicPrefix, partitions })
+    return weirOf({ agents, bus, running, edge: openEdge({ bus, topicPrefix, partitions }), desk })
   } catch (error) {
     await bus.close()
     throw error
@@ -153,13 +178,21 @@ async function open(options: WeirOptions): Promise<Weir> {
 const askConnectMs = 15_000
 
 /** They take a while to load, and who only asks needs none. */
-async function runHere(options: StagesOptions, own: WeirOptions['guards']): Promise<Pick<RunningStages, 'failed' | 'close'>> {
+async function runHere(
+  options: StagesOptions,
+  { guards: own, approvals }: Pick<WeirOptions, 'guards' | 'approvals'>,
+): Promise<Pick<RunningStages, 'failed' | 'close'>> {
   const { startStages } = await import('./stages.ts')
-  if (own === undefined) return startStages(options)
+  if (own === undefined && approvals === undefined) return startStages(options)
   const { bus, topicPrefix, partitions, retentionMs = retentionMsOf(), log } = options
-  const { startGuards } = await import('../shared/guards/start-guards.ts')
   // Before the stages: no turn that was open goes on without the guards.
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
+  if (approvals !== undefined) {
+    const { keepApprovalRules } = await import('./approval/registration.ts')
+    await keepApprovalRules({ bus, topicPrefix }, approvals)
+  }
+  if (own === undefined) return startStages(options)
+  const { startGuards } = await import('../shared/guards/start-guards.ts')
   const guards = await startGuards({ bus, topicPrefix, partitions, retentionMs, log, ...own })
   const stages = await startStages(options).catch(async (error: unknown) => {
     await guards.close()
@@ -204,9 +237,9 @@ function agentsIn(path: string, environment: NodeJS.ProcessEnv, forMessages: boo
   })
 }
 
-type Parts = { agents: Agents; bus: Bus; running: Pick<RunningStages, 'failed' | 'close'>; edge: Edge }
+type Parts = { agents: Agents; bus: Bus; running: Pick<RunningStages, 'failed' | 'close'>; edge: Edge; desk: () => Promise<Desk> }
 
-function weirOf({ agents, bus, running, edge }: Parts): Weir {
+function weirOf({ agents, bus, running, edge, desk }: Parts): Weir {
   const turns = new Set<ReturnType<typeof askTurn>>()
   let failure: { error: unknown } | undefined
   let closing: Promise<void> | undefined
@@ -253,6 +286,21 @@ function weirOf({ agents, bus, running, edge }: Parts): Weir {
     async cancel(message) {
       assertOpen()
       await edge.cancel(message)
+    },
+
+    async approvals() {
+      assertOpen()
+      return (await desk()).waiting()
+    },
+
+    async approve(id, { by = personHere(), hash } = {}) {
+      assertOpen()
+      return (await desk()).decide({ id, answer: 'approve', by, hash })
+    },
+
+    async reject(id, { by = personHere(), hash, reason } = {}) {
+      assertOpen()
+      return (await desk()).decide({ id, answer: 'reject', by, hash, reason })
     },
 
     close() {

@@ -39,6 +39,8 @@ export const errorCodes = [
   'guard.invalid',
   'guard.taken',
   'guard.unknown',
+  // approvals: an id under which no call waits
+  'approval.unknown',
   // the provider of a model
   'provider.refused',
   'provider.unavailable',

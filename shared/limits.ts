@@ -127,6 +127,14 @@ export const limits = {
   guardStateBytesMax: 64 * KiB,
   guardStatesMax: 100_000,
   guardStateKeptMs: 60 * minute,
+  /** Bytes of the rules of the approval guard: they ride in each round; and how many there may be. */
+  approvalRulesBytesMax: 16 * KiB,
+  approvalRulesMax: 64,
+  /** An approval expires this much before the executor stops to wait, or a quarter of the wait where that is less: its own text should come first. */
+  approvalAnswerMs: 10 * second,
+  /** Bytes of what a person gives as the reason of a decision, and of who decides. */
+  approvalReasonBytesMax: 2 * KiB,
+  approvalByBytesMax: 256,
   /** Bytes of what another process may ask of the one that writes the embedded bus: an answer of a guard, in base64. */
   outsideRequestBytesMax: 8 * MiB,
   /** How long a guard beside that process waits for one that writes there again, and how far apart it asks. */

@@ -1,6 +1,11 @@
 // Generated from schemas/ by `node schemas/generate.ts`. Do not edit: change the .avsc file and run it again.
 
 export type Message =
+  | ApprovalAnswered
+  | ApprovalAsked
+  | ApprovalDecided
+  | ApprovalPending
+  | ApprovalWithdrawn
   | AttemptFailed
   | AttemptFinished
   | AttemptStarted
@@ -42,6 +47,107 @@ export type Message =
 export type MessageType = Message['type']
 
 export type MessageOf<T extends MessageType> = Extract<Message, { type: T }>
+
+/** A person's word on a call that waits; the first that fits counts. Observed, written by the edge. */
+export type ApprovalAnswered = {
+  type: 'approval-answered'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the id under which a person decides: made of the call's place and of the hash */
+  id: string
+  /** SHA-256, in hex, of the tool's name and of the bytes of the arguments */
+  hash: string
+  /** what was said */
+  answer: ApprovalAnswer
+  /** who said it, by their own word */
+  by: string
+  /** why, for the model; may be empty */
+  reason: string
+}
+
+/** The calls of a round that wait for the approval guard, for it to judge which of them need a person. Derived, written by the executor. */
+export type ApprovalAsked = {
+  type: 'approval-asked'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the agent */
+  agent: string
+  /** by ordinal */
+  calls: AskedCall[]
+  /** what the guard judges by, as it stood in the round's policy */
+  rules: string
+  /** the guard's version in this round */
+  version: string
+  /** append time of the round-cleared in milliseconds */
+  clearedAt: number
+  /** the guard's deadline in this round, in milliseconds after clearedAt */
+  deadlineMs: number
+  /** append time in milliseconds at which the executor stops to wait */
+  until: number
+}
+
+/** Activity: a call that waited for a person is decided. Derived, written by the approval stage. */
+export type ApprovalDecided = {
+  type: 'approval-decided'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the tool */
+  name: string
+  /** the id under which a person decides: made of the call's place and of the hash */
+  id: string
+  /** what became of it */
+  outcome: ApprovalOutcome
+  /** who decided; empty where no person did */
+  by: string
+  /** why; may be empty */
+  reason: string
+  /** milliseconds from the round-cleared to this */
+  waitedMs: number
+}
+
+/** Activity: calls of a round wait for a person. Derived, written by the approval stage. */
+export type ApprovalPending = {
+  type: 'approval-pending'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** by ordinal */
+  calls: PendingCall[]
+  /** append time in milliseconds at which they are rejected if nobody decides */
+  until: number
+}
+
+/** Calls that waited for the approval guard wait no more, and not because of its answer. Derived, written by the executor. */
+export type ApprovalWithdrawn = {
+  type: 'approval-withdrawn'
+  /** the conversation: the key of the record */
+  conversation: string
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** by ordinal */
+  calls: WithdrawnCall[]
+}
 
 /** An attempt gave no answer; the only thing that counts as a try. Observed, written by the gateway. */
 export type AttemptFailed = {
@@ -252,6 +358,8 @@ export type GuardRegistration = {
   onTimeout: GuardSilence
   /** when this was written, in milliseconds, by the writer's clock: for people */
   registeredAt: number
+  /** what the approval guard judges by, as JSON; null for any other */
+  rules: string | null
 }
 
 /**
@@ -735,11 +843,30 @@ export type AgentSettings = {
   policy: Policy
 }
 
+/** What a person says of a call that waits. A reader that does not know a newer symbol reads the default, the most cautious one. */
+export type ApprovalAnswer = 'approve' | 'reject'
+
+/**
+ * What became of a call that waited for a person: withdrawn, it was decided otherwise meanwhile. A reader that does not know a newer symbol
+ * reads the default.
+ */
+export type ApprovalOutcome = 'approved' | 'rejected' | 'expired' | 'withdrawn'
+
 /**
  * Where the argument text of a call came from (I5.1: sources are never joined). A reader that does not know a newer symbol reads the
  * default, the most cautious one.
  */
 export type ArgumentSource = 'none' | 'start' | 'deltas'
+
+/** A call that waits for the approval guard. */
+export type AskedCall = {
+  /** the call */
+  ordinal: number
+  /** the tool */
+  name: string
+  /** the JSON text that the tool would get, byte for byte */
+  arguments: string
+}
 
 /** One tool call as the model made it; known as (conversation, turn, round, ordinal). */
 export type Call = {
@@ -883,6 +1010,8 @@ export type GuardInForce = {
   deadlineMs: number
   /** what becomes of its calls when it does not */
   onTimeout: GuardSilence
+  /** what the approval guard judges by, as JSON; null for any other */
+  rules: string | null
 }
 
 /**
@@ -972,6 +1101,22 @@ export type PartEvent = {
  * the most cautious one.
  */
 export type PartKind = 'text' | 'reasoning' | 'reasoning_block' | 'call_start' | 'call_arguments' | 'call_end' | 'error'
+
+/** A call that waits for a person, as that person should see it. */
+export type PendingCall = {
+  /** the call */
+  ordinal: number
+  /** the tool */
+  name: string
+  /** the JSON text that the tool would get, byte for byte */
+  arguments: string
+  /** the id under which a person decides: made of the call's place and of the hash */
+  id: string
+  /** SHA-256, in hex, of the tool's name and of the bytes of the arguments */
+  hash: string
+  /** the name of the rule for which it waits */
+  rule: string
+}
 
 /** What judges a round: the agent's settings overlaid by the operator's; stamped on each round so that no stage looks anything up (R2). */
 export type Policy = {
@@ -1125,4 +1270,12 @@ export type WaitingCall = {
   name: string
   /** the guards that it waits for */
   guards: string[]
+}
+
+/** A call that waits for no approval any more. */
+export type WithdrawnCall = {
+  /** the call */
+  ordinal: number
+  /** the short reason of its result */
+  reason: string
 }

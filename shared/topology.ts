@@ -10,7 +10,7 @@ import { limits } from './limits.ts'
 import type { Message, MessageType } from './messages.ts'
 import { retentionMsOf } from './retention.ts'
 
-export type StageName = 'conversation' | 'llm-gateway' | 'accumulator' | 'validator' | 'loop-detector' | 'executor'
+export type StageName = 'conversation' | 'llm-gateway' | 'accumulator' | 'validator' | 'loop-detector' | 'executor' | 'approval'
 
 /** Who writes a record: a stage's reducer (derived), its performer, the runtime of any stage, the edge (a client), an operator, or a guard. */
 export type Writer = StageName | `${StageName} performer` | 'runtime' | 'runtime of any stage' | 'edge' | 'operator' | 'guard'
@@ -22,13 +22,26 @@ export type TopicName =
   | 'rounds-proposed'
   | 'rounds-checked'
   | 'rounds-cleared'
+  | 'approvals'
+  | 'guard-verdicts.approval'
   | 'history'
   | 'policies'
   | 'activity'
   | 'dead-letters'
 
 /** What a stage calls the places it writes to. */
-export type Port = 'self' | 'conversation' | 'model' | 'response' | 'next' | 'tools' | 'verdict' | 'history' | 'activity' | 'dead-letters'
+export type Port =
+  | 'self'
+  | 'conversation'
+  | 'model'
+  | 'response'
+  | 'next'
+  | 'tools'
+  | 'verdict'
+  | 'person'
+  | 'history'
+  | 'activity'
+  | 'dead-letters'
 
 /** `tombstones`: who takes keys out of a table. */
 type Topic = { kind: TopicKind; records: Partial<Record<MessageType, Writer[]>>; tombstones?: Writer[] }
@@ -90,6 +103,17 @@ export const topics: Record<TopicName, Topic> = {
       tick: ['runtime'],
     },
   },
+  approvals: {
+    kind: 'log',
+    records: {
+      'approval-asked': ['executor'],
+      'approval-withdrawn': ['executor'],
+      'approval-answered': ['edge'],
+      tick: ['runtime'],
+    },
+  },
+  // As every guard's: the executor's relay reads it.
+  'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
   history: { kind: 'table', records: { 'history-entry': ['conversation'] }, tombstones: ['llm-gateway performer'] },
   policies: { kind: 'table', records: { 'operator-limits': ['operator'], 'guard-registration': ['operator'] }, tombstones: ['operator'] },
   activity: {
@@ -101,6 +125,8 @@ export const topics: Record<TopicName, Topic> = {
       'intervention-raised': ['loop-detector'],
       'calls-waiting': ['executor'],
       'guard-verdict-given': ['executor'],
+      'approval-pending': ['approval'],
+      'approval-decided': ['approval'],
       'tool-started': ['executor performer'],
       'call-finished': ['executor'],
       'turn-finished': ['conversation'],
@@ -156,7 +182,12 @@ export const stages: Record<StageName, StageWiring> = {
   executor: {
     inbox: 'rounds-cleared',
     unit: 'turn',
-    ports: { ...common, self: 'rounds-cleared', verdict: 'rounds-checked', activity: 'activity' },
+    ports: { ...common, self: 'rounds-cleared', verdict: 'rounds-checked', person: 'approvals', activity: 'activity' },
+  },
+  approval: {
+    inbox: 'approvals',
+    unit: 'round',
+    ports: { ...common, self: 'approvals', verdict: 'guard-verdicts.approval', activity: 'activity' },
   },
 }
 

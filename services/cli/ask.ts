@@ -5,6 +5,7 @@ import { systemClock } from '../../shared/clock.ts'
 import type { TurnFinished } from '../../shared/messages.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { Turn } from '../edge/turn.ts'
+import { createAsker } from './approvals/asker.ts'
 import { cancellable } from './interrupts.ts'
 import { readMessageText } from './message-text.ts'
 import type { GuardFiles } from './open-agent.ts'
@@ -36,7 +37,8 @@ export async function ask(
     if (conversation === undefined && !json) screen.print(`to go on: --conversation ${turn.conversation}`)
     const { outcome } = await cancellable({ turn, screen, readers: [out, errors] }, async () => {
       const isOneTerminal = areOneTerminal(out, errors)
-      const finished = json ? await writeEvents(turn, out) : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal })
+      const asker = createAsker(weir, screen, { input, errors })
+      const finished = json ? await writeEvents(turn, out) : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal, asker })
       await weir.close()
       return finished
     })

@@ -5,6 +5,7 @@ import { WeirError } from '../../shared/errors.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { Turn } from '../edge/turn.ts'
 import type { Weir } from '../weir.ts'
+import { createAsker } from './approvals/asker.ts'
 import type { ChatInput } from './chat-input.ts'
 import { createChatInput } from './chat-input.ts'
 import { cancellable, listenForInterrupts } from './interrupts.ts'
@@ -99,7 +100,7 @@ function begin({ weir, name, settings, screen, input, conversation }: Chat, text
 }
 
 /** `end`: somebody wants the process to end, so the chat ends with this turn. */
-async function follow({ screen, streams: { out, errors } }: Chat, turn: Turn): Promise<'end' | 'go on'> {
+async function follow({ weir, screen, streams: { input, out, errors } }: Chat, turn: Turn): Promise<'end' | 'go on'> {
   let then: 'end' | 'go on' = 'go on'
   const asked = (signal: string): void => {
     if (signal === 'SIGTERM') then = 'end'
@@ -109,7 +110,10 @@ async function follow({ screen, streams: { out, errors } }: Chat, turn: Turn): P
   }
   out.once('error', gone)
   await cancellable({ turn, screen, readers: [out, errors], asked }, () =>
-    showTurn({ turn, screen, clock: systemClock, out, isOneTerminal: areOneTerminal(out, errors) }),
+    showTurn({
+      ...{ turn, screen, clock: systemClock, out, isOneTerminal: areOneTerminal(out, errors) },
+      asker: createAsker(weir, screen, { input, errors }),
+    }),
   )
   out.off('error', gone)
   return then

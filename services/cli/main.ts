@@ -1,5 +1,5 @@
 // The command line of Weir. Each command's code is loaded when it is used, so that `weir --help` is quick.
-// Exit codes: 0 done, 1 trouble, 2 bad usage; of a turn: 3, it ended with the agent's fallback.
+// Exit codes: 0 done, 1 trouble, 2 bad usage; of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing.
 
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { ErrorCode } from '../../shared/errors.ts'
@@ -21,6 +21,7 @@ const usageErrors = new Set<ErrorCode>([
   'guard.taken',
   'guard.unknown',
   'scenario.invalid',
+  'approval.unknown',
 ])
 
 /** The bus of a command that may be asked to work over any. */
@@ -170,6 +171,35 @@ withSettings(guard.command('remove'), [...whichBus, 'topicPrefix', 'logLevel', '
   .description('takes a guard out of force, from the next model response on; its topic stays')
   .argument('<name>', 'the guard')
   .action(async (name, options) => (await import('./guard/change.ts')).takeGuardOut(name, await settingsOf(options), process.stdout))
+
+const approvals = program.command('approvals').description('calls that wait for a person: those that do, and the rules that say which')
+
+withSettings(approvals.command('list', { isDefault: true }), [...whichBus, 'topicPrefix'])
+  .description('the calls that wait, with id, exact arguments, since when and until when; also beside a running Weir')
+  .option('--json', 'one JSON object a line; WaitingApproval in services/approval/desk.ts says what is in it')
+  .action(async (options) => (await import('./approvals/list.ts')).listApprovals(options, await settingsOf(options), process.stdout))
+
+withSettings(approvals.command('rules'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  .description(
+    'which calls wait for a person: puts the rules of a file in force, or shows those that are; weir guard remove approval ends them',
+  )
+  .argument('[file]', 'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; services/guards/README.md says more')
+  .action(async (file, options) => (await import('./approvals/rules.ts')).approvalRules(file, await settingsOf(options), process.stdout))
+
+for (const answer of ['approve', 'reject'] as const) {
+  const command = withSettings(program.command(answer), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+    .description(
+      answer === 'approve'
+        ? 'lets a call run that waits, with exactly the arguments that wait; exit 0: it counts, 4: it was decided before'
+        : 'refuses a call that waits; exit 0: it counts, 4: it was decided before',
+    )
+    .argument('<id>', 'as weir approvals shows it')
+    .option('--by <name>', 'who decides; default: the user of this system')
+  if (answer === 'reject') command.option('--reason <text>', 'why, for the model')
+  command.action(async (id, options) => {
+    process.exitCode = await (await import('./approvals/decide.ts')).decideApproval(answer, id, options, await settingsOf(options))
+  })
+}
 
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
 const topics = program.command('topics').description('what Weir needs of its topics on Kafka: a plan, creating them, checking them')

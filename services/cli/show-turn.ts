@@ -4,25 +4,33 @@ import { fstatSync } from 'node:fs'
 import type { Clock } from '../../shared/clock.ts'
 import type { TurnFinished } from '../../shared/messages.ts'
 import type { Turn } from '../edge/turn.ts'
+import type { Asker } from './approvals/asker.ts'
 import type { Screen } from './terminal/live-screen.ts'
 import { printableLines } from './terminal/printable.ts'
 import { beginTranscript, liveLine, transcribe } from './terminal/transcript.ts'
 import { wrapped } from './terminal/word-wrap.ts'
 
-export type ShowOptions = { turn: Turn; screen: Screen; clock: Clock; out: NodeJS.WriteStream; isOneTerminal: boolean }
+export type ShowOptions = {
+  turn: Turn
+  screen: Screen
+  clock: Clock
+  out: NodeJS.WriteStream
+  isOneTerminal: boolean
+  asker?: Asker | undefined
+}
 
 const refreshMs = 500
 
 /**
  * Resolves with the end of the turn. The reply goes to `out`: to a terminal without what a terminal would obey, elsewhere as it is. Where screen and
- * `out` are one terminal, a reply that was streamed stands there already, and is not shown twice.
+ * `out` are one terminal, a reply that was streamed stands there already, and is not shown twice. `asker`: asks about calls that wait for a person.
  */
-export async function showTurn({ turn, screen, clock, out, isOneTerminal }: ShowOptions): Promise<TurnFinished> {
+export async function showTurn({ turn, screen, clock, out, isOneTerminal, asker }: ShowOptions): Promise<TurnFinished> {
   let transcript = beginTranscript(clock.monotonic())
   let cancelRefresh = (): void => {}
 
   function draw(): void {
-    screen.live(liveLine(transcript, screen.layout().columns, clock.monotonic()))
+    if (asker?.isAsking !== true) screen.live(liveLine(transcript, screen.layout().columns, clock.monotonic()))
   }
 
   function refresh(): void {
@@ -35,11 +43,14 @@ export async function showTurn({ turn, screen, clock, out, isOneTerminal }: Show
     for await (const event of turn) {
       const heard = transcribe(transcript, event, screen.layout(), clock.monotonic())
       transcript = heard.transcript
+      asker?.stopFor(event)
       screen.show(heard.lines)
+      asker?.askFor(event)
       draw()
     }
   } finally {
     cancelRefresh()
+    asker?.close()
     screen.live(undefined)
   }
   const finished = await turn.finished

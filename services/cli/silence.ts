@@ -62,7 +62,7 @@ export function noticeOf(missing: StageName[] | undefined, heard: boolean): stri
 }
 
 /** Stages of whose group nobody is a member. Undefined: the brokers do not say. */
-async function missingStages(settings: Settings): Promise<StageName[] | undefined> {
+export async function missingStages(settings: Settings): Promise<StageName[] | undefined> {
   try {
     const { membersOfGroups } = await import('../../shared/bus/kafka/cluster-survey.ts')
     const groups = stageNames.map((stage) => settings.topicPrefix + stage)

@@ -17,6 +17,8 @@ const activityTypes = [
   'intervention-raised',
   'calls-waiting',
   'guard-verdict-given',
+  'approval-pending',
+  'approval-decided',
   'tool-started',
   'call-finished',
   'turn-finished',

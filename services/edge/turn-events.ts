@@ -30,7 +30,8 @@ export type TurnEvent =
   | TextDelta
   | ReasoningDelta
   | TextReset
-  | MessageOf<'call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given' | 'tool-started' | 'call-finished'>
+  | MessageOf<'call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given' | 'approval-pending' | 'approval-decided'>
+  | MessageOf<'tool-started' | 'call-finished'>
   | TurnFinished
 
 export type TurnEvents = {
@@ -77,6 +78,8 @@ export function createTurnEvents(messageId: string): TurnEvents {
       case 'intervention-raised':
       case 'calls-waiting':
       case 'guard-verdict-given':
+      case 'approval-pending':
+      case 'approval-decided':
         return [message]
       case 'tool-started':
         running.add(nameOf(message))

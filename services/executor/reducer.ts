@@ -30,6 +30,7 @@ import type {
 import type { Output, Reaction, Stage } from '../../shared/stage.ts'
 import { closed, unreachable } from '../../shared/stage.ts'
 import { toolTimeout } from '../../shared/tool-deadline.ts'
+import { askForApproval, withdrawApproval } from './approval-asking.ts'
 import { notRun, rejected, saysNeverRan } from './results.ts'
 import type { CallTry, HearTask, ToolTask } from './tasks.ts'
 import { tasksOf } from './tasks.ts'
@@ -86,7 +87,18 @@ function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<
   const expiresAt = Math.max(message.expiresAt, message.extendedTo ?? 0)
   const calls = message.calls.toSorted((a, b) => a.ordinal - b.ordinal)
   const counts = { callsLeft: calls.length, resultBytesLeft: limits.roundResultsBytesMax }
-  const round: Round = { round: message.round, agent, policy, expiresAt, clearedAt: time, calls: [], guards: [], wishes: [], ...counts }
+  const round: Round = {
+    round: message.round,
+    agent,
+    policy,
+    expiresAt,
+    clearedAt: time,
+    calls: [],
+    guards: [],
+    asked: [],
+    wishes: [],
+    ...counts,
+  }
   turn.roundNewest = message.round
   turn.closesAt = Math.max(turn.closesAt, expiresAt)
   turn.rounds.push(round)
@@ -106,7 +118,7 @@ function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<
     round.calls.push({ call, phase: { kind: 'done', result } })
     if (ridesAlong === undefined) records.push(callFinished(turn, round, call, result))
   }
-  if (round.guards.length > 0) records.push(callsWaiting(turn, round))
+  if (round.guards.length > 0) records.push(callsWaiting(turn, round), ...askForApproval(turn, round))
   return settle(turn, records, time)
 }
 
@@ -204,6 +216,7 @@ function lapse(turn: Turn, round: Round, open: OpenCall, phase: Claimed, time: M
 /** Reports the rounds that are done, and closes the turn when nothing of it can come any more. */
 function settle(turn: Turn, records: Output[], time: Milliseconds): Reaction<Turn> {
   const { conversation } = turn
+  for (const round of turn.rounds) records.push(...withdrawApproval(turn, round))
   for (const { round, calls, callsLeft, wishes } of turn.rounds) {
     if (callsLeft > 0) continue
     const results = calls.flatMap(({ phase }) => (phase.kind === 'done' ? [phase.result] : []))

@@ -27,6 +27,8 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   calls: OpenCall[]
   /** The guards whose answers still count: for each a call waits. */
   guards: AwaitedGuard[]
+  /** Ordinals of the calls that the approval guard was asked about and has not answered. */
+  asked: number[]
   wishes: GuardWish[]
   callsLeft: number
   resultBytesLeft: number

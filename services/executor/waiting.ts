@@ -2,6 +2,7 @@
 // keeps its E5 and E7.
 
 import type { Milliseconds } from '../../shared/clock.ts'
+import { approvalGuard } from '../../shared/guards/approval-guard.ts'
 import { modeFor } from '../../shared/guards/tool-pattern.ts'
 import type { Call, Declaration, GuardVerdict, WaitingCall } from '../../shared/messages.ts'
 import type { Output } from '../../shared/stage.ts'
@@ -28,6 +29,7 @@ export function heard(turn: Turn, round: Round, message: GuardVerdict, time: Mil
   const records = endWaits(turn, round, time)
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
+  if (guard.name === approvalGuard) round.asked = [] // answered, so there is nothing to withdraw
   if (message.intervention !== null) round.wishes.push(wishOf(guard.name, message.intervention))
   return [...records, ...answered(turn, round, guard, answerOf(guard, message), time)]
 }

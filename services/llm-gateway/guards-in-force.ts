@@ -17,8 +17,8 @@ export function guardsInForce(registrations: Message[]): GuardInForce[] | string
     const fault = registrationFault(registration)
     if (fault !== undefined)
       return `the registration of guard ${JSON.stringify(registration.name.slice(0, 80))} cannot be used: ${fault}; register it anew, or remove it`
-    const { name, version, tools, deadlineMs, onTimeout } = registration
-    guards.push({ name, version, tools, deadlineMs, onTimeout })
+    const { name, version, tools, deadlineMs, onTimeout, rules } = registration
+    guards.push({ name, version, tools, deadlineMs, onTimeout, rules })
   }
   return guards.sort((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -14,7 +14,11 @@ const batchRecordsMax = 10_000
 const batchBytesMax = 4 * 1024 * 1024
 
 /** In order, until `to` or until `signal` aborts. */
-export async function* batchesOf(bus: Bus, { topic, partition, from, to }: Range, signal?: AbortSignal): AsyncGenerator<StoredRecord[]> {
+export async function* batchesOf(
+  bus: Pick<Bus, 'read'>,
+  { topic, partition, from, to }: Range,
+  signal?: AbortSignal,
+): AsyncGenerator<StoredRecord[]> {
   for (let next = from; next < to && signal?.aborted !== true; ) {
     const records = await bus.read({ topic, partition, from: next, to, limit: batchRecordsMax, bytesMax: batchBytesMax })
     const last = records.at(-1)
@@ -25,7 +29,7 @@ export async function* batchesOf(bus: Bus, { topic, partition, from, to }: Range
 }
 
 /** The offset from which on nothing in the range is older than `time`: append times do not go back, so halving finds it. */
-export async function firstOffsetSince(bus: Bus, { topic, partition, from, to }: Range, time: Milliseconds): Promise<Offset> {
+export async function firstOffsetSince(bus: Pick<Bus, 'read'>, { topic, partition, from, to }: Range, time: Milliseconds): Promise<Offset> {
   let low = from
   let high = to
   while (low < high) {

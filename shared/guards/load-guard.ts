@@ -34,6 +34,7 @@ export async function loadGuard(file: string, options: unknown = {}): Promise<Gu
     tools: tools.map((pattern) => ({ pattern, mode: 'shadow' as const })),
     deadlineMs,
     onTimeout: silence,
+    rules: null,
   }
   const fault = registrationFault(inForce)
   if (fault !== undefined) throw invalid(fault)

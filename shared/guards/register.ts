@@ -11,6 +11,7 @@ import { limits } from '../limits.ts'
 import type { GuardedTools, GuardInForce, GuardMode, GuardRegistration } from '../messages.ts'
 import { toRecord } from '../runtime/record.ts'
 import { guardKeyPrefix, guardTopicName, guardTopicSpec, topics } from '../topology.ts'
+import { approvalGuard } from './approval-guard.ts'
 import { isGuardName, registrationFault } from './registration.ts'
 
 export type Registry = { bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>; topicPrefix: string }
@@ -66,6 +67,7 @@ export async function registerGuard({
   modes,
   replace,
 }: RegisterOptions): Promise<GuardInForce> {
+  if (guard.name === approvalGuard) throw new WeirError('guard.taken', `${approvalGuard} is Weir's own guard; give this one another name`)
   const others = await registeredGuards({ bus, topicPrefix })
   const known = others.find(({ name }) => name === guard.name)
   const wanted = inForceOf(
@@ -99,8 +101,8 @@ export async function switchGuard(registry: Registry, name: string, mode: GuardM
       `guard ${name} has no pattern ${unknown}; it has ${known.tools.map(({ pattern }) => pattern).join(', ')}`,
     )
   const tools = known.tools.map((tools) => (patterns.length === 0 || patterns.includes(tools.pattern) ? { ...tools, mode } : tools))
-  const { version, deadlineMs, onTimeout } = known
-  const wanted = { name, version, tools, deadlineMs, onTimeout }
+  const { version, deadlineMs, onTimeout, rules } = known
+  const wanted = { name, version, tools, deadlineMs, onTimeout, rules }
   await writeRegistration(registry, wanted)
   return wanted
 }
@@ -126,7 +128,14 @@ function inForceOf(
   { name, version, tools, deadlineMs, onTimeout }: RegisteredGuard,
   modeFor: (pattern: string) => GuardMode,
 ): GuardInForce {
-  return { name, version, tools: [...new Set(tools)].map((pattern) => ({ pattern, mode: modeFor(pattern) })), deadlineMs, onTimeout }
+  return {
+    name,
+    version,
+    tools: [...new Set(tools)].map((pattern) => ({ pattern, mode: modeFor(pattern) })),
+    deadlineMs,
+    onTimeout,
+    rules: null,
+  }
 }
 
 async function registered(registry: Registry, name: string): Promise<GuardRegistration> {
@@ -141,7 +150,8 @@ function unknownGuard(name: string, guards: GuardRegistration[]): WeirError {
   return new WeirError('guard.unknown', `no guard ${JSON.stringify(name.slice(0, 80))} is registered; ${those}`)
 }
 
-async function writeRegistration({ bus, topicPrefix }: Registry, guard: GuardInForce): Promise<void> {
+/** As it is: whoever calls has checked it. */
+export async function writeRegistration({ bus, topicPrefix }: Registry, guard: GuardInForce): Promise<void> {
   const message: GuardRegistration = { type: 'guard-registration', ...guard, registeredAt: bus.clock.now() }
   await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
 }

@@ -2,6 +2,7 @@
 
 import { limits } from '../limits.ts'
 import type { GuardInForce } from '../messages.ts'
+import { approvalGuard } from './approval-guard.ts'
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,62}$/
 
@@ -11,7 +12,7 @@ export function isGuardName(name: string): boolean {
 }
 
 /** What is wrong with it, with the value; undefined: it can be used. */
-export function registrationFault({ name, version, tools, deadlineMs }: GuardInForce): string | undefined {
+export function registrationFault({ name, version, tools, deadlineMs, rules }: GuardInForce): string | undefined {
   if (!isGuardName(name)) return `its name is ${quoted(name)}; it must be 1 to 63 of a-z, 0-9 and -, and not begin with -`
   if (version.length < 1 || version.length > limits.guardVersionCharsMax || /\p{C}/u.test(version))
     return `its version is ${quoted(version)}; it must be 1 to ${limits.guardVersionCharsMax} printable characters`
@@ -21,6 +22,10 @@ export function registrationFault({ name, version, tools, deadlineMs }: GuardInF
   if (pattern !== undefined) return `a pattern of tools is ${quoted(pattern)}; it must have 1 to ${limits.guardPatternBytesMax} bytes`
   if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > limits.guardDeadlineMsMax)
     return `its deadline is ${deadlineMs} ms; it must be a whole number from 1 to ${limits.guardDeadlineMsMax}`
+  if ((rules === null) === (name === approvalGuard))
+    return `the name ${approvalGuard}, and rules, are for Weir's own guard (weir approvals rules)`
+  if (rules !== null && Buffer.byteLength(rules) > limits.approvalRulesBytesMax)
+    return `its rules have ${Buffer.byteLength(rules)} bytes; at most ${limits.approvalRulesBytesMax} ride in each round`
   return undefined
 }
 

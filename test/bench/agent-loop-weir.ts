@@ -1,4 +1,4 @@
-// The agent loop through Weir: all six stages and the client in this process, on an embedded bus in a file.
+// The agent loop through Weir: all stages and the client in this process, on an embedded bus in a file.
 
 import { pino } from 'pino'
 import { openEdge } from '../../services/edge/edge.ts'

@@ -1,4 +1,4 @@
-// The incidents of the design, end to end: real HTTP to a scripted model, the six stages on the embedded bus, real processes as tools.
+// The incidents of the design, end to end: real HTTP to a scripted model, the stages on the embedded bus, real processes as tools.
 
 import { describe, expect, it } from '@jest/globals'
 import { reflexModel } from '../../services/cli/demo/reflex-model.ts'

@@ -104,7 +104,7 @@ describe('weir ask and chat over Kafka', () => {
 
   it('say which stage nobody runs, and can be cancelled meanwhile', async () => {
     const prefix = await newTopics()
-    const partly = run(prefix, '--stages', 'conversation,accumulator,validator,loop-detector,executor')
+    const partly = run(prefix, '--stages', 'conversation,accumulator,validator,loop-detector,executor,approval')
     await partly.shows('the stages are started')
     const stuck = desk.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
     await stuck.shows('nobody runs llm-gateway. weir up --stages llm-gateway does.')
@@ -210,7 +210,7 @@ describe('weir doctor over Kafka', () => {
       code: 0,
       lines: [
         expect.stringMatching(/^ok +brokers +1 broker: /),
-        expect.stringMatching(/^ok +topics +10 topics that begin with test-.*, all as Weir needs them$/),
+        expect.stringMatching(/^ok +topics +12 topics that begin with test-.*, all as Weir needs them$/),
         expect.stringMatching(/^ok +stages +running copies: conversation 1, llm-gateway 1, /),
         expect.stringMatching(/^ok +records +they can be read; the newest is of /),
       ],

@@ -1,4 +1,4 @@
-// All six stages on Kafka, in one process: a turn with tools, and incident I1, over a real broker.
+// All stages on Kafka, in one process: a turn with tools, and incident I1, over a real broker.
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'

@@ -216,7 +216,7 @@ describe('a weir up that is asked for what cannot be', () => {
     await up.untilReady()
     expect(Object.keys(JSON.parse((await up.probe('/readyz')).text).stages)).toEqual(['validator', 'loop-detector'])
     expect(await up.line(/^on the embedded bus no other process/)).toMatchObject({
-      missing: ['conversation', 'llm-gateway', 'accumulator', 'executor'],
+      missing: ['conversation', 'llm-gateway', 'accumulator', 'executor', 'approval'],
     })
     up.signal('SIGTERM')
     expect((await up.ended).code).toBe(0)

@@ -44,6 +44,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
     Types,
     | ('turn-waiting' | 'turn-started' | 'round-started' | 'text-delta' | 'reasoning-delta' | 'text-reset')
     | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
+    | ('approval-pending' | 'approval-decided')
     | ('tool-started' | 'call-finished' | 'turn-finished')
   >(true)
   for await (const event of turn) {

@@ -45,6 +45,13 @@ rounds-cleared (log) -> executor, a unit is turn
     lapsed <- executor performer
     guard-verdict <- executor performer
     tick <- runtime
+approvals (log) -> approval, a unit is round
+    approval-asked <- executor
+    approval-withdrawn <- executor
+    approval-answered <- edge
+    tick <- runtime
+guard-verdicts.approval (log)
+    guard-verdict <- approval
 history (table)
     history-entry <- conversation
     (tombstone) <- llm-gateway performer
@@ -59,6 +66,8 @@ activity (log)
     intervention-raised <- loop-detector
     calls-waiting <- executor
     guard-verdict-given <- executor
+    approval-pending <- approval
+    approval-decided <- approval
     tool-started <- executor performer
     call-finished <- executor
     turn-finished <- conversation

@@ -1,4 +1,4 @@
-// The processes of a simulation: a few places, each with one process at a time that runs all six stages. Processes die, stop and shut down, and
+// The processes of a simulation: a few places, each with one process at a time that runs all stages. Processes die, stop and shut down, and
 // others take their places.
 
 import type { Logger } from 'pino'

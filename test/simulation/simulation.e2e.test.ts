@@ -15,7 +15,7 @@ const seeds = 200
 const canarySeeds = 150
 const throwingSeeds = 15
 
-describe('the six stages', () => {
+describe('the stages', () => {
   it(`keep all rules for ${seeds} seeds`, async () => {
     const tally = emptyTally()
     for (let seed = 1; seed <= seeds; seed++) {
@@ -32,6 +32,9 @@ describe('the six stages', () => {
       'result skipped',
       'result rejected',
       'result outcome_unknown',
+      'approval approved',
+      'approval rejected',
+      'approval expired',
       'fault crash',
       'fault pause',
     ])
@@ -52,7 +55,7 @@ describe('the six stages', () => {
 })
 
 describe('a stage that throws on some records', () => {
-  it.each(['conversation', 'llm-gateway', 'accumulator', 'validator', 'loop-detector', 'executor'] as const)(
+  it.each(['conversation', 'llm-gateway', 'accumulator', 'validator', 'loop-detector', 'executor', 'approval'] as const)(
     'fails the turn and nothing else: %s',
     async (name) => {
       for (let seed = 1; seed <= throwingSeeds; seed++) {
@@ -106,6 +109,8 @@ function bytesOf({ evidence }: Simulated): string[] {
     'rounds-proposed',
     'rounds-checked',
     'rounds-cleared',
+    'approvals',
+    'guard-verdicts.approval',
     'history',
     'activity',
     'dead-letters',

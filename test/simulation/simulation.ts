@@ -10,6 +10,7 @@ import { deadLetters } from './checkers/dead-letters.ts'
 import { historyValid } from './checkers/history-valid.ts'
 import { noLateStart } from './checkers/no-late-start.ts'
 import { noSplice } from './checkers/no-splice.ts'
+import { noUnapprovedStart } from './checkers/no-unapproved-start.ts'
 import { noVetoedStart } from './checkers/no-vetoed-start.ts'
 import { oneContentPerId } from './checkers/one-content-per-id.ts'
 import { oneResultPerCall } from './checkers/one-result-per-call.ts'
@@ -33,6 +34,7 @@ import type { System } from './system.ts'
 import { rollAgents } from './world/agents.ts'
 import { guardNames, startGuards } from './world/guards.ts'
 import { createLedger } from './world/ledger.ts'
+import { startPeople } from './world/people.ts'
 import type { World } from './world/provider.ts'
 import { connectTo } from './world/provider.ts'
 import { toolsOf } from './world/tools.ts'
@@ -42,6 +44,7 @@ const checkers: Checker[] = [
   startsBounded,
   noLateStart,
   noVetoedStart,
+  noUnapprovedStart,
   oneResultPerCall,
   noSplice,
   oneContentPerId,
@@ -64,6 +67,8 @@ export type Rolled = {
   storage: StorageKind
   /** Whether there are guards; default: the seed says. */
   guarded?: boolean
+  /** Whether some calls wait for a person; default: the seed says. */
+  peopled?: boolean
   rates: FaultRates
 }
 
@@ -108,7 +113,7 @@ export function roll(seed: number): Rolled {
 }
 
 export async function simulate(system: System, rolled: Rolled, log: Logger = silentLog): Promise<Simulated> {
-  const { seed, partitions, places, durationMs, impatience, storage, rates, guarded } = rolled
+  const { seed, partitions, places, durationMs, impatience, storage, rates, guarded, peopled } = rolled
   const random = createRandom(`${seed}`)
   const stops: Complaint[] = []
   const stopped = (error: unknown) => stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
@@ -139,6 +144,9 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
 
   const guards = random.fork('guards')
   if (guarded ?? guards.chance(0.4)) startGuards({ random: guards, scheduler, broker, topicPrefix, durationMs })
+
+  const people = random.fork('people')
+  if (peopled ?? people.chance(0.4)) startPeople({ random: people, scheduler, broker, topicPrefix, durationMs })
 
   const ended = new Set<string>()
   broker.onLanded(({ topic, value }) => {

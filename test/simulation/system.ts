@@ -1,8 +1,9 @@
-// The system under test: the six real stages with their real performers, on fakes of the model, the tools and the bus.
+// The system under test: the real stages with their real performers, on fakes of the model, the tools and the bus.
 // A canary is another System: the same with one part broken (broken/).
 
 import { logCalls } from '../../services/accumulator/log-calls.ts'
 import { accumulator } from '../../services/accumulator/reducer.ts'
+import { approval } from '../../services/approval/reducer.ts'
 import { conversation } from '../../services/conversation/reducer.ts'
 import { startExecutor } from '../../services/executor/performer.ts'
 import { executor } from '../../services/executor/reducer.ts'
@@ -37,6 +38,7 @@ export function realEntries({ agents, connect, run }: Parts) {
     validator: { stage: validator },
     'loop-detector': { stage: loopDetector },
     executor: { stage: executor, startPerformer: startExecutor({ agents, run }) },
+    approval: { stage: approval },
   }
 }
 
@@ -46,7 +48,7 @@ export const realSystem: System = {
   bus: (bus) => bus,
 }
 
-/** Runs all six stages in one process. */
+/** Runs all stages in one process. */
 export function runEntries(entries: Entries, options: RunOptions): Promise<Subscription[]> {
   return Promise.all([
     runStage(entries.conversation, options),
@@ -55,5 +57,6 @@ export function runEntries(entries: Entries, options: RunOptions): Promise<Subsc
     runStage(entries.validator, options),
     runStage(entries['loop-detector'], options),
     runStage(entries.executor, options),
+    runStage(entries.approval, options),
   ])
 }

@@ -24,6 +24,11 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
     if (message.intervention !== null) add(`intervention ${message.intervention.rung}`)
     for (const { status } of message.results) add(`result ${status}`)
   }
+  for (const { record, message } of evidence.all('activity', 'approval-decided')) {
+    if (ids.has(record.id ?? '')) continue
+    ids.add(record.id ?? '')
+    add(`approval ${message.outcome}`)
+  }
   add('model streams', evidence.ledger.streams.length)
   add('tool starts', evidence.ledger.starts.length)
   return { seeds: 1, events, virtualHours: passedMs / 3_600_000, counts }

@@ -1,4 +1,4 @@
-// All six stages on a bus of their own, the embedded one in a folder unless told otherwise, with a scripted model behind real HTTP and real processes as tools.
+// All stages on a bus of their own, the embedded one in a folder unless told otherwise, with a scripted model behind real HTTP and real processes as tools.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Weir as a process of its own, for tests that kill it: all six stages on one file. It sends its messages (again, after a restart: their ids are
+// Weir as a process of its own, for tests that kill it: all stages on one file. It sends its messages (again, after a restart: their ids are
 // known by then), waits until every turn has ended, and exits with 0. Usage: weir-process.ts OPTIONS, a JSON object.
 
 import { pino } from 'pino'

@@ -45,7 +45,7 @@ async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { req
 }
 
 async function playWeir(bad: BadModel, settings: Settings, screen: Screen): Promise<LoopEnd & { requests: number }> {
-  screen.half('With Weir', 'six stages on the embedded bus: the same model, the same tool')
+  screen.half('With Weir', 'its stages on the embedded bus: the same model, the same tool')
   const folder = makeFolder()
   const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
   try {

@@ -68,7 +68,7 @@ async function throughStages(agent: Agent, conversation: string, settings: Setti
 function noStages(): WeirError {
   return new WeirError(
     'usage',
-    `the turn did not end within ${turnMsMax / 1000} s: do all six stages run? docker compose up --wait starts them`,
+    `the turn did not end within ${turnMsMax / 1000} s: do all stages run? docker compose up --wait starts them`,
   )
 }
 

@@ -2,9 +2,12 @@
 // is asked to write, if there is one.
 
 import type { Bus } from '../../../shared/bus/port.ts'
+import { WeirError } from '../../../shared/errors.ts'
 import type { Registry } from '../../../shared/guards/register.ts'
 import { createLog } from '../../../shared/log.ts'
+import { retentionMsOf } from '../../../shared/retention.ts'
 import type { Settings } from '../../../shared/settings.ts'
+import { topicSpecs } from '../../../shared/topology.ts'
 import { openBusBeside, partitionCount } from '../../open-bus.ts'
 
 /** Somebody waits for it. */
@@ -15,7 +18,11 @@ export async function withRegistry<T>(settings: Settings, work: (registry: Regis
   const { topicPrefix, replicationFactor } = settings
   const bus = await openBusBeside(settings, createLog({ level: settings.logLevel }), { connectMs, replicationFactor, keepsTables: false })
   try {
-    await partitionCount(bus, topicPrefix) // or it says that there are no topics
+    await partitionCount(bus, topicPrefix).catch(async (error: unknown) => {
+      // On Kafka it says so; a file of this machine may begin with what is registered in it.
+      if (settings.bus === 'kafka' || !(error instanceof WeirError && error.code === 'bus.topic-missing')) throw error
+      await bus.ensureTopics(topicSpecs(topicPrefix, settings.partitions, retentionMsOf(settings.retention)))
+    })
     return await work({ bus, topicPrefix })
   } finally {
     await bus.close()

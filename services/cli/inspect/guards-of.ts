@@ -1,12 +1,13 @@
 // The guards of a round: who was asked, what each said, how long it took, and whose word stopped a call. What a guard said stands in its own topic, what the
 // executor made of it in activity; where the two differ, the executor's word is what happened.
 
+import { approvalGuard } from '../../../shared/guards/approval-guard.ts'
 import { modeFor } from '../../../shared/guards/tool-pattern.ts'
 import type { CallVerdict, GuardInForce } from '../../../shared/messages.ts'
 import { guardTopicName } from '../../../shared/topology.ts'
 import type { Logged } from './logged.ts'
 import { all, first } from './logged.ts'
-import type { GuardedCallTimeline, GuardTimeline } from './timeline.ts'
+import type { ApprovalTimeline, GuardedCallTimeline, GuardTimeline } from './timeline.ts'
 
 /** `ofRound`: all records of the round, in order. */
 export function guardsOf(ofRound: Logged[]): GuardTimeline[] {
@@ -48,5 +49,16 @@ function callOf({ ordinal, mode }: Asked, guard: string, verdicts: CallVerdict[]
     .filter(({ message }) => message.guard === guard)
     .flatMap(({ message }) => message.verdicts.filter((verdict) => verdict.ordinal === ordinal))[0]
   const { verdict = null, code = '', text = '', evidence = null } = counted ?? said ?? {}
-  return { ordinal, mode, verdict, code, text, evidence, stopped: counted?.verdict === 'reject' }
+  const approval = guard === approvalGuard ? approvalOf(ordinal, ofRound) : null
+  return { ordinal, mode, verdict, code, text, evidence, stopped: counted?.verdict === 'reject', approval }
+}
+
+function approvalOf(ordinal: number, ofRound: Logged[]): ApprovalTimeline | null {
+  const asked = all(ofRound, 'approval-pending').flatMap(({ message }) => message.calls.filter((call) => call.ordinal === ordinal))[0]
+  if (asked === undefined) return null
+  const { id, rule } = asked
+  const decided = all(ofRound, 'approval-decided').find(({ message }) => message.ordinal === ordinal)
+  if (decided === undefined) return { id, rule, outcome: 'pending', by: '', reason: '', at: null, waitedMs: null }
+  const { outcome, by, reason, waitedMs } = decided.message
+  return { id, rule, outcome, by, reason, at: decided.time, waitedMs }
 }

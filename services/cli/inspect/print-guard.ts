@@ -3,7 +3,7 @@
 import { unreachable } from '../../../shared/stage.ts'
 import { count, took } from '../terminal/quantities.ts'
 import type { Page } from './page.ts'
-import type { GuardedCallTimeline, GuardTimeline } from './timeline.ts'
+import type { ApprovalTimeline, GuardedCallTimeline, GuardTimeline } from './timeline.ts'
 
 export function printGuard(page: Page, guard: GuardTimeline): void {
   const { name, version, calls } = guard
@@ -12,6 +12,7 @@ export function printGuard(page: Page, guard: GuardTimeline): void {
   const who = `${name} ${version}${isShadow ? ', a shadow' : ''}`
   page.entry(4, 'guard', `${who}: ${answerText(guard)}`, hasStopped ? 'bad' : guard.answer === 'verdicts' ? 'faint' : 'warning')
   for (const call of calls) {
+    if (call.approval !== null) page.line(6, `call ${call.ordinal}: ${approvalText(call.approval)}`, 'faint')
     if (call.verdict === null) continue
     page.line(6, callText(call), call.stopped ? 'bad' : 'faint')
     if (call.verdict === 'reject' && call.text !== '') page.quote(6, call.text)
@@ -45,4 +46,22 @@ function callText({ ordinal, mode, verdict, code, stopped }: GuardedCallTimeline
   if (verdict === 'pass') return `call ${ordinal}: pass${because}`
   if (mode === 'shadow') return `call ${ordinal}: would have been rejected${because}`
   return stopped ? `call ${ordinal}: rejected${because}; this stopped it` : `call ${ordinal}: rejected${because}; it was decided before`
+}
+
+function approvalText({ id, rule, outcome, by, reason, waitedMs }: ApprovalTimeline): string {
+  const after = waitedMs === null ? '' : ` after ${took(waitedMs)}`
+  switch (outcome) {
+    case 'pending':
+      return `waits for a person (${rule}) as ${id}`
+    case 'approved':
+      return `approved by ${by}${after} (${rule}, ${id})`
+    case 'rejected':
+      return `rejected by ${by}${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
+    case 'expired':
+      return `nobody decided${after} (${rule}, ${id})`
+    case 'withdrawn':
+      return `decided otherwise before a person could${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
+    default:
+      return unreachable(outcome)
+  }
 }

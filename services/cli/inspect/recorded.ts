@@ -55,10 +55,10 @@ async function historyOf(conversation: string, log: OpenLog, partition: number):
   return [...newest.values()]
 }
 
-/** Those of the guards that were in force in its rounds. */
+/** Those of the guards that were in force in its rounds, but for Weir's own, whose topic is one of `elsewhere`. */
 function guardTopicsIn(records: Logged[]): GuardTopicName[] {
   const names = records.flatMap(({ message }) => (message?.type === 'round-cleared' ? message.policy.guards.map(({ name }) => name) : []))
-  return [...new Set(names)].map(guardTopicName)
+  return [...new Set(names)].map(guardTopicName).filter((name) => !Object.hasOwn(topics, name))
 }
 
 /** Its last record counts (C2 of the conversation) and opens no further turn. */

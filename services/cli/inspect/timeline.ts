@@ -4,6 +4,7 @@
 
 import type { Milliseconds } from '../../../shared/clock.ts'
 import type {
+  ApprovalOutcome,
   ArgumentSource,
   CallProblem,
   Cap,
@@ -194,6 +195,21 @@ export type GuardedCallTimeline = {
   text: string
   evidence: string | null
   stopped: boolean
+  /** Of the approval guard, where a person was asked about the call. */
+  approval: ApprovalTimeline | null
+}
+
+export type ApprovalTimeline = {
+  id: string
+  /** The name of the rule for which it waits. */
+  rule: string
+  outcome: ApprovalOutcome | 'pending'
+  /** Who decided, by their own word; '' where no person did. */
+  by: string
+  reason: string
+  /** When it was decided, and how long it had waited. */
+  at: Milliseconds | null
+  waitedMs: Milliseconds | null
 }
 
 /** One start of its tool, or the claim of one. */

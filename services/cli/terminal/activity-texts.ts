@@ -1,6 +1,8 @@
 // What happens in a turn, in words: the same on every screen.
 
 import type {
+  ApprovalDecided,
+  ApprovalPending,
   CallFinished,
   CallRejected,
   CallsWaiting,
@@ -10,7 +12,7 @@ import type {
   TurnFinished,
 } from '../../../shared/messages.ts'
 import { unreachable } from '../../../shared/stage.ts'
-import { printable } from './printable.ts'
+import { printable, printableLines } from './printable.ts'
 
 export function callRejectedText({ name, reason }: CallRejected): string {
   return `${printable(name)} rejected before execution: ${printable(reason)}`
@@ -61,6 +63,31 @@ export function guardVerdictText({ guard, answer, verdicts }: GuardVerdictGiven)
       return `guard ${printable(guard)} gave an answer that cannot be used`
     default:
       return unreachable(answer)
+  }
+}
+
+/** For each call that waits for a person: a line that says so, the exact arguments as lines of their own, and how to decide. */
+export function approvalPendingTexts({ calls }: ApprovalPending): string[] {
+  return calls.flatMap(({ name, arguments: text, id, rule }) => [
+    `${printable(name)} needs a person's approval (${printable(rule)}):`,
+    ...printableLines(text),
+    `weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,
+  ])
+}
+
+export function approvalDecidedText({ name, outcome, by, reason, waitedMs }: ApprovalDecided): string {
+  const why = reason === '' ? '' : `: ${printable(reason)}`
+  switch (outcome) {
+    case 'approved':
+      return `${printable(name)} was approved by ${printable(by)} after ${durationText(waitedMs)}`
+    case 'rejected':
+      return `${printable(name)} was rejected by ${printable(by)} after ${durationText(waitedMs)}${why}`
+    case 'expired':
+      return `${printable(name)} was rejected: nobody decided within ${durationText(waitedMs)}`
+    case 'withdrawn':
+      return `${printable(name)} waits for nobody any more${why}`
+    default:
+      return unreachable(outcome)
   }
 }
 

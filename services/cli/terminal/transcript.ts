@@ -8,6 +8,8 @@ import { unreachable } from '../../../shared/stage.ts'
 import { reasons } from '../../conversation/texts.ts'
 import type { TurnEvent } from '../../edge/turn-events.ts'
 import {
+  approvalDecidedText,
+  approvalPendingTexts,
   callFinishedText,
   callRejectedText,
   callsWaitingTexts,
@@ -26,7 +28,7 @@ import { cutToColumns, flow, wrapped } from './word-wrap.ts'
 export type Line = { text: string; tone: Tone; isOpen?: true }
 
 export type Transcript = {
-  doing: 'sending' | 'waiting' | 'asking' | 'thinking' | 'writing' | 'guarded' | 'nothing'
+  doing: 'sending' | 'waiting' | 'asking' | 'thinking' | 'writing' | 'guarded' | 'approved' | 'nothing'
   since: Milliseconds
   /** By round and ordinal. */
   running: ReadonlyMap<string, { name: string; since: Milliseconds }>
@@ -84,6 +86,8 @@ function doingText(doing: Transcript['doing'], ms: Milliseconds): string | undef
       return `the model is writing, ${durationText(ms)}`
     case 'guarded':
       return `waiting for guards, ${durationText(ms)}`
+    case 'approved':
+      return `waiting for a person's approval, ${durationText(ms)}`
     case 'waiting':
       return `waiting for an earlier turn of this conversation, ${durationText(ms)}`
     case 'sending':
@@ -116,6 +120,12 @@ function happen(transcript: Transcript, event: Happening, layout: Layout, now: M
       return { transcript: doing(transcript, 'guarded', now), lines: callsWaitingTexts(event).flatMap((text) => say(text, 'faint')) }
     case 'guard-verdict-given':
       return { transcript, lines: say(guardVerdictText(event), 'warning') }
+    case 'approval-pending': {
+      const lines = approvalPendingTexts(event).flatMap((text) => say(text, 'warning'))
+      return { transcript: doing(transcript, 'approved', now), lines }
+    }
+    case 'approval-decided':
+      return { transcript, lines: say(approvalDecidedText(event), event.outcome === 'approved' ? 'faint' : 'warning') }
     case 'tool-started': {
       const name = printable(event.name)
       const running = new Map(transcript.running).set(`${event.round}/${event.ordinal}`, { name, since: now })

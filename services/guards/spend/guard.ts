@@ -9,7 +9,7 @@
 
 import { WeirError } from '../../../shared/errors.ts'
 import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/guard.ts'
-import { valueAt } from '../argument-path.ts'
+import { valueAt } from '../../../shared/guards/argument-path.ts'
 import type { AmountForm } from './amount.ts'
 import { amountOf, textOfUnits, unitsOf } from './amount.ts'
 

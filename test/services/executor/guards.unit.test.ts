@@ -8,7 +8,15 @@ const clearedAt = 1_000
 const deadlineMs = 5_000
 
 function guard(fields: Partial<GuardInForce> = {}): GuardInForce {
-  return { name: 'shell', version: '1', tools: [{ pattern: 'mail', mode: 'enforce' }], deadlineMs, onTimeout: 'reject', ...fields }
+  return {
+    name: 'shell',
+    version: '1',
+    tools: [{ pattern: 'mail', mode: 'enforce' }],
+    deadlineMs,
+    onTimeout: 'reject',
+    rules: null,
+    ...fields,
+  }
 }
 
 function guarded(guards: GuardInForce[], fields: Partial<RoundCleared> = {}) {

@@ -5,7 +5,15 @@ import { limits } from '../../../shared/limits.ts'
 import type { GuardInForce, GuardRegistration } from '../../../shared/messages.ts'
 
 const guard = (fields: Partial<GuardInForce> = {}): GuardInForce => ({
-  ...{ name: 'shell', version: '1', tools: [{ pattern: 'exec*', mode: 'enforce' }], deadlineMs: 5_000, onTimeout: 'reject', ...fields },
+  ...{
+    name: 'shell',
+    version: '1',
+    tools: [{ pattern: 'exec*', mode: 'enforce' }],
+    deadlineMs: 5_000,
+    onTimeout: 'reject',
+    rules: null,
+    ...fields,
+  },
 })
 const registered = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
   type: 'guard-registration',
@@ -39,6 +47,9 @@ describe('the guards in force', () => {
     ['no tools', { tools: [] }, /it names 0 patterns/],
     ['an empty pattern', { tools: [{ pattern: '', mode: 'shadow' }] }, /a pattern of tools is ""/],
     ['no deadline', { deadlineMs: 0 }, /its deadline is 0 ms/],
+    ['the name of the approval guard, and no rules', { name: 'approval' }, /are for Weir's own guard/],
+    ['rules that are not for it', { rules: '[]' }, /are for Weir's own guard/],
+    ['rules that are too long', { name: 'approval', rules: ' '.repeat(20_000) }, /its rules have 20000 bytes; at most 16384/],
     ['an endless deadline', { deadlineMs: 1e12 }, /its deadline is 1000000000000 ms/],
   ])('cannot be known with %s, so that no round is asked for', (_, fields, reason) => {
     expect(guardsInForce([registered(), registered(fields)])).toMatch(reason)

@@ -226,7 +226,7 @@ describe('an attempt', () => {
 
 describe('the guards in force', () => {
   const registration: Message = {
-    ...{ type: 'guard-registration', name: 'shell', version: '1', deadlineMs: 5_000, onTimeout: 'reject', registeredAt: 1 },
+    ...{ type: 'guard-registration', name: 'shell', version: '1', deadlineMs: 5_000, onTimeout: 'reject', rules: null, registeredAt: 1 },
     tools: [{ pattern: '*', mode: 'enforce' }],
   }
 

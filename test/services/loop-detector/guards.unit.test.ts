@@ -10,7 +10,15 @@ const hour = 3_600_000
 const pay = toolCall('pay', { to: 'x' })
 
 function guard(fields: Partial<GuardInForce> = {}): GuardInForce {
-  return { name: 'approval', version: '1', tools: [{ pattern: 'pay', mode: 'enforce' }], deadlineMs: hour, onTimeout: 'reject', ...fields }
+  return {
+    name: 'approval',
+    version: '1',
+    tools: [{ pattern: 'pay', mode: 'enforce' }],
+    deadlineMs: hour,
+    onTimeout: 'reject',
+    rules: null,
+    ...fields,
+  }
 }
 
 function guarded(round: number, guards: GuardInForce[], fields: Parameters<typeof checked>[1] = {}): RoundChecked {

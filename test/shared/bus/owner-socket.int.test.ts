@@ -51,7 +51,7 @@ const beside = async (folder = root): Promise<Bus> => keep(await openBusBeside(s
 
 const registration: GuardRegistration = {
   ...{ type: 'guard-registration', name: 'shell', version: '1', tools: [{ pattern: '*', mode: 'shadow' }] },
-  ...{ deadlineMs: 5_000, onTimeout: 'reject', registeredAt: 1 },
+  ...{ deadlineMs: 5_000, onTimeout: 'reject', rules: null, registeredAt: 1 },
 }
 const registrationRecord = toRecord({ topic: 'weir.policies', partition: 0, message: registration })
 const registrations = (bus: Bus) => bus.list({ topic: 'weir.policies', partition: 0, prefix: guardKeyPrefix })

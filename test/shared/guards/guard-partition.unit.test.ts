@@ -10,7 +10,7 @@ import { createLog } from '../../../shared/log.ts'
 import type { GuardInForce, GuardVerdict, Message, RoundCleared } from '../../../shared/messages.ts'
 
 const inForce: GuardInForce = {
-  ...{ name: 'counter', version: '1', deadlineMs: 5_000, onTimeout: 'reject' },
+  ...{ name: 'counter', version: '1', deadlineMs: 5_000, onTimeout: 'reject', rules: null },
   tools: [
     { pattern: 'pay', mode: 'enforce' },
     { pattern: 'look', mode: 'shadow' },

@@ -80,7 +80,7 @@ describe('registering a guard', () => {
 })
 
 describe('running a guard', () => {
-  const inForce = { ...guard, tools: [{ pattern: 'bash', mode: 'enforce' as const }] }
+  const inForce = { ...guard, rules: null, tools: [{ pattern: 'bash', mode: 'enforce' as const }] }
   const round = (number: number): RoundCleared => ({
     ...{ type: 'round-cleared', conversation: 'c', turn: 0, round: number, agent: 'a', policy: { ...defaultPolicy, guards: [inForce] } },
     calls: [{ ordinal: 0, id: '', name: 'bash', raw: '{}', source: 'deltas', problem: null }],

@@ -12,6 +12,7 @@ import {
   forgetsExpiry,
   forgetsGuards,
   forgetsMessageIds,
+  hearsOnlyYes,
   historyWithoutResults,
   impure,
   noDeadline,
@@ -20,7 +21,7 @@ import {
 } from './stages.ts'
 
 /** `weather` and `impatience`: where the breakage shows; else what the seed rolls. */
-export type Canary = { system: System; foundBy: string; weather?: FaultRates; impatience?: number; guarded?: boolean }
+export type Canary = { system: System; foundBy: string; weather?: FaultRates; impatience?: number; guarded?: boolean; peopled?: boolean }
 
 const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
 const sleepy: FaultRates = { ...quiet, pause: 0.004, suspend: 0.003, 'slow-write': 0.03 }
@@ -45,13 +46,14 @@ export const canaries: Canary[] = [
   { system: forgetsCancel, foundBy: 'no-late-start', weather: slow, impatience: 1 },
   { system: forgetsExpiry, foundBy: 'no-late-start', weather: { ...slow, crash: deadly.crash }, impatience: 0 },
   { system: forgetsGuards, foundBy: 'no-vetoed-start', guarded: true },
+  { system: hearsOnlyYes, foundBy: 'no-unapproved-start', peopled: true },
   { system: noClock, foundBy: 'no-late-start', weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts-bounded', weather: deadly },
   { system: anyClaimStarts, foundBy: 'starts-bounded' },
 ]
 
 /** What a canary is tried on: a seed with several processes on one partition, so that they meet. */
-export function rolledFor({ weather, impatience, guarded }: Canary, rolled: Rolled): Rolled {
+export function rolledFor({ weather, impatience, guarded, peopled }: Canary, rolled: Rolled): Rolled {
   const { seed, durationMs, storage, rates } = rolled
   return {
     seed,
@@ -61,6 +63,7 @@ export function rolledFor({ weather, impatience, guarded }: Canary, rolled: Roll
     partitions: 1,
     impatience: impatience ?? rolled.impatience,
     ...(guarded !== undefined && { guarded }),
+    ...(peopled !== undefined && { peopled }),
     rates: { ...rates, ...weather },
   }
 }

@@ -176,3 +176,17 @@ export const forgetsGuards = withStages('the executor forgets the guards of a ro
     },
   }
 })
+
+/** As a stage that looks only at who spoke: whatever a person says is an approval. */
+export const hearsOnlyYes = withStages('a rejection is heard as an approval', ({ approval }) => ({
+  approval: {
+    stage: {
+      ...approval.stage,
+      react(round, record) {
+        const { message } = record
+        if (message.type !== 'approval-answered') return approval.stage.react(round, record)
+        return approval.stage.react(round, { ...record, message: { ...message, answer: 'approve' } })
+      },
+    },
+  },
+}))

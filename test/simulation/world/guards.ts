@@ -3,6 +3,7 @@
 
 import type { Milliseconds } from '../../../shared/clock.ts'
 import { decode, encode } from '../../../shared/codec.ts'
+import { approvalGuard } from '../../../shared/guards/approval-guard.ts'
 import { modeFor } from '../../../shared/guards/tool-pattern.ts'
 import type { CallVerdict, GuardInForce, GuardVerdict, RoundCleared } from '../../../shared/messages.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
@@ -28,7 +29,8 @@ export function startGuards({ random, scheduler, broker, topicPrefix, durationMs
   broker.onLanded(({ topic, partition, value, time }) => {
     if (topic !== `${topicPrefix}rounds-cleared` || value === null) return
     const message = decoded(value)
-    if (message?.type === 'round-cleared') for (const guard of message.policy.guards) hear(guard, message, partition, time)
+    if (message?.type === 'round-cleared')
+      for (const guard of message.policy.guards.filter(({ name }) => name !== approvalGuard)) hear(guard, message, partition, time)
   })
 
   function register(name: string): void {
@@ -48,6 +50,7 @@ export function startGuards({ random, scheduler, broker, topicPrefix, durationMs
       tools,
       deadlineMs,
       onTimeout: random.pick(['reject', 'reject', 'allow'] as const),
+      rules: null,
     }
     broker.land([
       toRecord({ topic: `${topicPrefix}policies`, partition: 0, message: { type: 'guard-registration', ...guard, registeredAt: start } }),

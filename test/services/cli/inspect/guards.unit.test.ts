@@ -18,7 +18,7 @@ const reject = (ordinal: number): CallVerdict => ({
 })
 
 function guard(name: string, mode: 'enforce' | 'shadow' = 'enforce', onTimeout: 'reject' | 'allow' = 'reject'): GuardInForce {
-  return { name, version: '1', tools: [{ pattern: 'exec', mode }], deadlineMs: 5_000, onTimeout }
+  return { name, version: '1', tools: [{ pattern: 'exec', mode }], deadlineMs: 5_000, onTimeout, rules: null }
 }
 
 /** A round with two calls that is cleared at 2000. */
@@ -115,6 +115,26 @@ describe('the guards of a round', () => {
     const log = guardedRound(guard('approval'))
     expect(roundIn(log)?.guards).toMatchObject([{ name: 'approval', answer: 'none', calls: [{ verdict: null }, { verdict: null }] }])
     expect(pageIn(log)).toContain('waits for guard approval')
+  })
+
+  it('are told with the person who decided, when and after how long, or that nobody has yet', () => {
+    const log = guardedRound({ ...guard('approval'), rules: '[]' })
+    const calls = [0, 1].map((ordinal) => ({
+      ...{ ordinal, name: 'exec', arguments: '{}', id: `id-${ordinal}`, hash: 'h', rule: 'production' },
+    }))
+    log.write('activity', { type: 'approval-pending', ...place, calls, until: 9_000 }, { at: 2_010 })
+    const decided = { ordinal: 0, name: 'exec', id: 'id-0', outcome: 'rejected' as const, by: 'ann', reason: 'no', waitedMs: 3_000 }
+    log.write('activity', { type: 'approval-decided', ...place, ...decided }, { at: 5_000 })
+    expect(roundIn(log)?.guards).toMatchObject([
+      {
+        calls: [
+          { approval: { id: 'id-0', rule: 'production', outcome: 'rejected', by: 'ann', reason: 'no', at: 5_000, waitedMs: 3_000 } },
+          { approval: { id: 'id-1', outcome: 'pending', at: null } },
+        ],
+      },
+    ])
+    expect(pageIn(log)).toContain('call 0: rejected by ann after 3.0 s (production, id-0): no')
+    expect(pageIn(log)).toContain('call 1: waits for a person (production) as id-1')
   })
 
   it('are nobody where none was in force for its tools', () => {

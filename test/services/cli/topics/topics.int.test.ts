@@ -63,7 +63,7 @@ describe('weir topics plan', () => {
     const secret = ['--command-property', 'ssl.key.password=hunter2']
     const { out } = await topics('plan', '--json', '--bootstrap-server', 'one:9092', '--command-config', 'client.properties', ...secret)
     const { topics: planned, lines } = JSON.parse(out)
-    expect(planned).toHaveLength(10)
+    expect(planned).toHaveLength(12)
     expect(planned[0].configEntries[0]).toEqual({ name: 'cleanup.policy', value: 'delete', reason: expect.any(String) })
     expect(lines[0]).toMatch(/^kafka-topics\.sh --bootstrap-server one:9092 --command-config client\.properties --create /)
     expect(out).not.toContain('hunter2')
@@ -82,14 +82,14 @@ describe('weir topics create and check', () => {
     async () => {
       const missing = await topics('check', ...onBroker())
       expect(missing.code).toBe(1)
-      expect(missing.out.match(/: topic is missing, and must be there\n {4}weir topics create\n/g)).toHaveLength(10)
+      expect(missing.out.match(/: topic is missing, and must be there\n {4}weir topics create\n/g)).toHaveLength(12)
 
       const created = await topics('create', ...onBroker())
       expect(created).toMatchObject({ code: 0, errors: '' })
-      expect(created.out.match(/^created cli-/gm)).toHaveLength(10)
+      expect(created.out.match(/^created cli-/gm)).toHaveLength(12)
       const again = await topics('create', ...onBroker(), '--json')
       expect(JSON.parse(again.out)).toEqual({ created: [], differences: [] })
-      expect(await topics('check', ...onBroker())).toMatchObject({ code: 0, out: '10 topics, all as Weir needs them\n' })
+      expect(await topics('check', ...onBroker())).toMatchObject({ code: 0, out: '12 topics, all as Weir needs them\n' })
     },
     5 * commandMs,
   )

@@ -7,11 +7,11 @@ import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { RE2JS } from 're2js'
-import { WeirError } from '../../../shared/errors.ts'
-import type { GuardedCall, JsonObject } from '../../../shared/guard.ts'
-import { matchesPattern } from '../../../shared/guards/tool-pattern.ts'
-import { limits } from '../../../shared/limits.ts'
-import { valueAt } from '../argument-path.ts'
+import { WeirError } from '../../shared/errors.ts'
+import type { JsonObject } from '../../shared/guard.ts'
+import { valueAt } from '../../shared/guards/argument-path.ts'
+import { matchesPattern } from '../../shared/guards/tool-pattern.ts'
+import { limits } from '../../shared/limits.ts'
 
 export type ApprovalRule = {
   /** For people: why such a call waits. */
@@ -27,13 +27,40 @@ export type ApprovalRule = {
 /** A rule with both parts matches where both do; with neither, every call of its tools. */
 export type CompiledRule = { name: string; tools: string[]; matches(args: JsonObject): boolean }
 
+/** The rules of a registration, as they ride in a round; undefined: they cannot be used. */
+export function rulesIn(text: string): CompiledRule[] | undefined {
+  const known = compiledTexts.get(text)
+  if (known !== undefined) return known.rules
+  const compiled = { rules: compiledOf(text) }
+  if (compiledTexts.size >= compiledTextsMax) compiledTexts.clear()
+  compiledTexts.set(text, compiled)
+  return compiled.rules
+}
+
+/** A cache of a pure function: what is in it changes nothing but time. Rules change seldom, and rounds under the last ones end. */
+const compiledTexts = new Map<string, { rules: CompiledRule[] | undefined }>()
+const compiledTextsMax = 8
+
+function compiledOf(text: string): CompiledRule[] | undefined {
+  try {
+    return compiledRules(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
 /** Throws a WeirError (settings.invalid) for a rule that it cannot use. */
 export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
-  if (!Array.isArray(rules) || rules.length === 0 || rules.length > rulesMax) throw invalid('rules', `there must be 1 to ${rulesMax}`)
-  return rules.map((rule, i) => {
+  if (!Array.isArray(rules) || rules.length === 0 || rules.length > limits.approvalRulesMax)
+    throw invalid('rules', `there must be a list of 1 to ${limits.approvalRulesMax}`)
+  return rules.map((rule: ApprovalRule, i) => {
     const where = `rules[${i}]`
+    if (typeof rule !== 'object' || rule === null) throw invalid(where, 'it is no object')
+    const unknown = Object.keys(rule).find((key) => !['name', 'tools', 'arguments', 'pattern'].includes(key))
+    if (unknown !== undefined) throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no rule has`)
     if (typeof rule.name !== 'string' || rule.name === '') throw invalid(where, 'it has no name')
-    if (!Array.isArray(rule.tools) || rule.tools.length === 0) throw invalid(where, 'it names no tools')
+    if (!Array.isArray(rule.tools) || rule.tools.length === 0 || !rule.tools.every((pattern) => typeof pattern === 'string'))
+      throw invalid(where, 'it names no tools')
     const schema = rule.arguments && compiledSchema(rule.arguments, where)
     const pattern = rule.pattern && compiledPattern(rule.pattern, where)
     const parts = [schema, pattern].filter((part) => part !== undefined)
@@ -41,15 +68,13 @@ export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
   })
 }
 
-/** The first rule for which a call waits; undefined: it need not. */
+/** The first rule for which a call waits; undefined: it need not. Arguments that are undefined could not be read, and each rule of the tool matches. */
 export function ruleFor(
-  { tool, arguments: args }: Pick<GuardedCall, 'tool' | 'arguments'>,
+  { tool, arguments: args }: { tool: string; arguments: JsonObject | undefined },
   rules: readonly CompiledRule[],
 ): CompiledRule | undefined {
-  return rules.find((rule) => rule.tools.some((pattern) => matchesPattern(pattern, tool)) && rule.matches(args))
+  return rules.find((rule) => rule.tools.some((pattern) => matchesPattern(pattern, tool)) && (args === undefined || rule.matches(args)))
 }
-
-const rulesMax = 256
 
 function inDoubtTrue(evaluate: () => boolean): boolean {
   try {
@@ -112,5 +137,5 @@ function compiledPattern({ path, matches }: NonNullable<ApprovalRule['pattern']>
 }
 
 function invalid(where: string, why: string): WeirError {
-  return new WeirError('settings.invalid', `the approval guard's ${where} cannot be used: ${why}. Correct it and start the guard again.`)
+  return new WeirError('settings.invalid', `the approval guard's ${where} cannot be used: ${why}. Correct it and set the rules again.`)
 }

@@ -1,6 +1,6 @@
 // Where in a call's arguments something stands: the name of a member, or a JSON Pointer (RFC 6901) such as /payment/amount.
 
-import type { JsonObject, JsonValue } from '../../shared/guard.ts'
+import type { JsonObject, JsonValue } from '../guard.ts'
 
 /** Undefined: there is nothing. What objects inherit is nothing. */
 export function valueAt(args: JsonObject, path: string): JsonValue | undefined {

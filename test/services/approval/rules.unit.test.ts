@@ -1,9 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals'
-import fc from 'fast-check'
-import { canonicalJson } from '../../../../services/guards/approval/canonical-json.ts'
-import type { ApprovalRule } from '../../../../services/guards/approval/rules.ts'
-import { compiledRules, ruleFor } from '../../../../services/guards/approval/rules.ts'
-import type { JsonObject, JsonValue } from '../../../../shared/guard.ts'
+import type { ApprovalRule } from '../../../services/approval/rules.ts'
+import { compiledRules, ruleFor } from '../../../services/approval/rules.ts'
+import type { JsonObject } from '../../../shared/guard.ts'
 
 function waits(rule: Partial<ApprovalRule>, args: JsonObject, tool = 'pay'): boolean {
   return ruleFor({ tool, arguments: args }, compiledRules([{ name: 'r', tools: ['pay'], ...rule }])) !== undefined
@@ -70,8 +68,15 @@ describe('a rule', () => {
     expect(ruleFor({ tool: 'pay', arguments: { amount: 1 } }, rules)?.name).toBe('any')
   })
 
+  it('holds every call of its tools whose arguments cannot be read', () => {
+    const rules = compiledRules([{ name: 'large', tools: ['pay'], arguments: { required: ['amount'] } }])
+    expect(ruleFor({ tool: 'pay', arguments: undefined }, rules)?.name).toBe('large')
+    expect(ruleFor({ tool: 'look', arguments: undefined }, rules)).toBeUndefined()
+  })
+
   test.each<[string, unknown]>([
     ['no rules', []],
+    ['an unknown key', [{ name: 'x', tools: ['x'], argument: {} }]],
     ['no name', [{ tools: ['x'] }]],
     ['no tools', [{ name: 'x', tools: [] }]],
     ['a schema that is none', [{ name: 'x', tools: ['x'], arguments: { type: 'strin' } }]],
@@ -85,33 +90,4 @@ describe('a rule', () => {
   ])('with %s is refused', (_, rules) => {
     expect(() => compiledRules(rules as ApprovalRule[])).toThrow("the approval guard's rules")
   })
-})
-
-describe('canonical JSON', () => {
-  test.each<[JsonValue, string]>([
-    [{ b: 1, a: [true, null, 'x'] }, '{"a":[true,null,"x"],"b":1}'],
-    [
-      { '\u20ac': 'Euro', '\r': 'CR', '\ufb33': 'Hebrew', '1': 'One', '😀': 'Emoji', '\u0080': 'Control', ö: 'o' },
-      '{"\\r":"CR","1":"One","\u0080":"Control","ö":"o","€":"Euro","😀":"Emoji","\ufb33":"Hebrew"}',
-    ],
-    [[333333333.3333333, 1e30, 4.5, 2e-3, 1e-27, -0], '[333333333.3333333,1e+30,4.5,0.002,1e-27,0]'],
-    ['\u20ac$\u000f\nA\'B"\\\\"/', '"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"'],
-    [{ a: { d: {}, c: [] } }, '{"a":{"c":[],"d":{}}}'],
-  ])('%j', (value, text) => expect(canonicalJson(value)).toBe(text))
-
-  it('is the same for the same value and reads back as it', () => {
-    fc.assert(
-      fc.property(fc.jsonValue({ noUnicodeString: false } as object), (value) => {
-        const text = canonicalJson(value as JsonValue)
-        expect(canonicalJson(JSON.parse(text) as JsonValue)).toBe(text)
-      }),
-    )
-  })
-
-  test.each<[JsonValue]>([[Number.NaN], [Number.POSITIVE_INFINITY], ['\ud800'], [{ '\udc00': 1 }]])(
-    'refuses %p, which has no one form',
-    (value) => {
-      expect(() => canonicalJson(value)).toThrow(RangeError)
-    },
-  )
 })

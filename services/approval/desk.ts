@@ -1,0 +1,118 @@
+// The desk: what a person, or a program for one, does about calls that wait. It lists them, and writes a decision and says what became of it.
+// D1. Nothing is decided here. A decision is a record, and the order of the log says which one counts; the answer is read from that order.
+// D2. A decision names the arguments by their hash, as they were listed to whoever decides.
+
+import { partitionOf } from '../../shared/bus/partition.ts'
+import type { Appended, Bus } from '../../shared/bus/port.ts'
+import type { Milliseconds } from '../../shared/clock.ts'
+import { WeirError } from '../../shared/errors.ts'
+import { limits } from '../../shared/limits.ts'
+import type { ApprovalAnswer } from '../../shared/messages.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
+import type { Approval } from './approval.ts'
+import { alreadyText, countedText, expired, idFrom } from './approval.ts'
+import type { Entry } from './book.ts'
+import { readBook, readPage, waitingIn } from './book.ts'
+
+/** A call that waits for a person. `arguments`: the bytes that the tool would get. Times are the log's, in milliseconds since 1970. */
+export type WaitingApproval = {
+  id: string
+  conversation: string
+  turn: number
+  round: number
+  ordinal: number
+  agent: string
+  tool: string
+  arguments: string
+  /** SHA-256, in hex, of tool and arguments. */
+  hash: string
+  /** The name of the rule for which it waits. */
+  rule: string
+  since: Milliseconds
+  /** When it is rejected if nobody decides. */
+  until: Milliseconds
+}
+
+export type ApprovalDecision = {
+  id: string
+  answer: ApprovalAnswer
+  by: string
+  /** For the model, where it is rejected. */
+  reason?: string | undefined
+  /** Of what was shown to whoever decides; default: of what waits under the id. */
+  hash?: string | undefined
+}
+
+/** `counted`: this decision is the one that counts. `outcome`: what the call is now. `text`: that in words, for whoever decided. */
+export type DecisionOutcome = { counted: boolean; outcome: Approval['kind']; text: string }
+
+export type Desk = {
+  /** By when they were asked about. */
+  waiting(): Promise<WaitingApproval[]>
+  /** Throws `approval.unknown` where no such call is known, and `message.invalid` for a reason or name that is too long. */
+  decide(decision: ApprovalDecision): Promise<DecisionOutcome>
+}
+
+export type DeskOptions = {
+  /** The log, open for reading. */
+  bus: Pick<Bus, 'ends' | 'read' | 'clock'>
+  /** How a decision is written: the log itself, or whoever has it open for writing. */
+  append: (...args: Parameters<Bus['append']>) => Promise<Appended[]>
+  topicPrefix: string
+  partitions: number
+}
+
+export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions): Desk {
+  return {
+    async waiting() {
+      return waitingIn(await readBook({ bus, topicPrefix }), bus.clock.now()).map(({ approval }) => waitingApproval(approval))
+    },
+
+    async decide({ id: given, answer, by, reason = '', hash }) {
+      checkSize('reason', reason, limits.approvalReasonBytesMax)
+      checkSize('name', by, limits.approvalByBytesMax)
+      const id = idFrom(given)
+      const entry = found(await readBook({ bus, topicPrefix }), id)
+      const { request, kind } = expired(entry.approval, bus.clock.now())
+      if (kind !== 'pending') return { counted: false, outcome: kind, text: alreadyText(expired(entry.approval, bus.clock.now())) }
+      const { conversation, turn, round, ordinal } = request
+      const place = { conversation, turn, round, ordinal }
+      const message = { type: 'approval-answered' as const, ...place, id, hash: hash ?? request.hash, answer, by, reason }
+      const partition = partitionOf(conversation, partitions)
+      const [written] = await append([toRecord({ topic: `${topicPrefix}approvals`, partition, message })])
+      if (written === undefined) throw new WeirError('runtime.assertion', 'a record was appended, and the bus does not say where')
+      return outcomeOf(id, written)
+    },
+  }
+
+  /** From the log up to the decision itself: what comes later cannot change it. */
+  async function outcomeOf(id: string, { partition, offset, time }: Appended): Promise<DecisionOutcome> {
+    const begin = (await bus.ends(`${topicPrefix}approvals`)).find((ends) => ends.partition === partition)?.begin ?? 0
+    const entry = found(await readPage({ bus, topicPrefix }, { partition, begin, end: offset + 1 }), id)
+    const approval = expired(entry.approval, time)
+    const counted = entry.decidedAt === offset
+    return { counted, outcome: approval.kind, text: counted ? countedText(approval) : alreadyText(approval) }
+  }
+}
+
+function found(entries: Entry[], id: string): Entry {
+  const entry = entries.find(({ approval }) => approval.request.id === id)
+  if (entry !== undefined) return entry
+  throw new WeirError(
+    'approval.unknown',
+    `no call waits, or waited in the last two days, under the id ${JSON.stringify(id.slice(0, 80))}: weir approvals lists those that wait`,
+  )
+}
+
+function waitingApproval({ request }: Approval): WaitingApproval {
+  const { id, conversation, turn, round, ordinal, agent, name, arguments: text, hash, rule, askedAt, expiresAt } = request
+  const place = { id, conversation, turn, round, ordinal, agent }
+  return { ...place, tool: name, arguments: text, hash, rule, since: askedAt, until: expiresAt }
+}
+
+function checkSize(name: string, value: string, bytesMax: number): void {
+  const bytes = Buffer.byteLength(value)
+  if (bytes > bytesMax) throw new WeirError('message.invalid', `the ${name} has ${bytes} bytes; at most ${bytesMax} are kept`)
+  if (!value.isWellFormed())
+    throw new WeirError('message.invalid', `the ${name} has half of a surrogate pair in it, which UTF-8 cannot say`)
+}

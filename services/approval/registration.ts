@@ -1,0 +1,69 @@
+// The rules of the approval guard, put in force: one record in `policies`, its registration as a guard, which brings the rules along. The gateway stamps it on
+// each round, so rules count from the next model response on, and a round is judged by those under which it came.
+
+import { createHash } from 'node:crypto'
+import type { Milliseconds } from '../../shared/clock.ts'
+import { WeirError } from '../../shared/errors.ts'
+import { approvalGuard } from '../../shared/guards/approval-guard.ts'
+import type { Registry } from '../../shared/guards/register.ts'
+import { registeredGuards, writeRegistration } from '../../shared/guards/register.ts'
+import { registrationFault } from '../../shared/guards/registration.ts'
+import { limits } from '../../shared/limits.ts'
+import type { GuardInForce } from '../../shared/messages.ts'
+import type { ApprovalRule } from './rules.ts'
+import { compiledRules } from './rules.ts'
+
+export type ApprovalSettings = {
+  rules: readonly ApprovalRule[]
+  /** How long a call waits for a person before it is rejected, up to a day. Default: an hour. */
+  waitMs?: Milliseconds
+}
+
+const waitMsDefault: Milliseconds = 60 * 60 * 1000
+
+/** As a registration. Throws `settings.invalid` with what is wrong. */
+export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
+  const unknown = Object.keys(settings).find((key) => key !== 'rules' && key !== 'waitMs')
+  if (unknown !== undefined) throw invalid(`there is no key ${JSON.stringify(unknown.slice(0, 80))}; there are rules and waitMs`)
+  const { rules, waitMs: deadlineMs = waitMsDefault } = settings
+  compiledRules(rules)
+  const text = JSON.stringify(rules)
+  const patterns = [...new Set(rules.flatMap(({ tools }) => tools))]
+  const registration: GuardInForce = {
+    name: approvalGuard,
+    version: createHash('sha256').update(text).digest('hex').slice(0, 8),
+    tools: patterns.map((pattern) => ({ pattern, mode: 'enforce' })),
+    deadlineMs,
+    onTimeout: 'reject',
+    rules: text,
+  }
+  const fault = registrationFault(registration)
+  if (fault !== undefined) throw invalid(fault)
+  return registration
+}
+
+/** In force from the next model response on. Throws `settings.invalid`. */
+export async function setApprovalRules(registry: Registry, settings: ApprovalSettings): Promise<GuardInForce> {
+  const registration = approvalRegistration(settings)
+  await write(registry, registration)
+  return registration
+}
+
+/** As setApprovalRules, but leaves alone what is in force just so, with the mode that an operator has set. */
+export async function keepApprovalRules(registry: Registry, settings: ApprovalSettings): Promise<void> {
+  const wanted = approvalRegistration(settings)
+  const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
+  if (known?.version !== wanted.version || known.deadlineMs !== wanted.deadlineMs) await write(registry, wanted)
+}
+
+/** One guard more than may be in force, and no model could be asked any more. */
+async function write(registry: Registry, registration: GuardInForce): Promise<void> {
+  const others = (await registeredGuards(registry)).filter(({ name }) => name !== approvalGuard)
+  if (others.length >= limits.guardsMax)
+    throw invalid(`${others.length} guards are registered, and no more can be: remove one with weir guard remove`)
+  await writeRegistration(registry, registration)
+}
+
+function invalid(why: string): WeirError {
+  return new WeirError('settings.invalid', `the rules of the approval guard cannot be used: ${why}`)
+}

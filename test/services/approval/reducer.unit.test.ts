@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals'
+import { approval } from '../../../services/approval/reducer.ts'
+import { at, given } from '../../support/given.ts'
+import { answer, asked, clearedAt, expiresAt, place, prod, prodToo, test, tick, withdrawal } from './samples.ts'
+
+const waiting = given(approval, at(clearedAt, asked()))
+const both = asked({ calls: [prod, prodToo] })
+
+describe('calls that are asked about', () => {
+  it('wait for a person where a rule names them, and clients hear which, with the exact arguments', () => {
+    expect(waiting.records).toEqual([
+      {
+        to: 'activity',
+        message: {
+          ...{ type: 'approval-pending', ...place, until: expiresAt },
+          calls: [{ ...prod, id: answer().id, hash: answer().hash, rule: 'production' }],
+        },
+      },
+    ])
+    expect(waiting.due).toBe(expiresAt)
+  })
+
+  it('pass at once where no rule names any', () => {
+    const passed = given(approval, asked({ calls: [test] }))
+    expect(passed.state).toBeUndefined()
+    expect(passed.to('verdict')).toMatchObject([{ guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'pass' }] }])
+  })
+
+  it('do not run under rules that cannot be read, and bother nobody', () => {
+    for (const rules of ['', '[]', 'nonsense', '[{"name":"x"}]']) {
+      const refused = given(approval, asked({ rules }))
+      expect(refused.all).toHaveLength(1)
+      expect(refused.to('verdict')).toMatchObject([
+        { verdicts: [0, 1].map((ordinal) => ({ ordinal, verdict: 'reject', code: 'approval.rules-unusable' })) },
+      ])
+    }
+  })
+
+  it('wait for a person where their arguments cannot be read', () => {
+    const calls = [{ ...prod, arguments: '{"env":' }]
+    expect(given(approval, asked({ calls })).to('activity')).toMatchObject([{ type: 'approval-pending', calls }])
+  })
+
+  it('are asked about once, however often the record comes', () => {
+    expect(waiting.when(asked()).records).toEqual([])
+    expect(waiting.when(asked()).state).toEqual(waiting.state)
+  })
+})
+
+describe('a decision', () => {
+  it('that approves lets the round pass, and clients hear who it was and after how long', () => {
+    const approved = waiting.when(at(5_000, answer()))
+    expect(approved.to('verdict')).toEqual([
+      {
+        ...{ type: 'guard-verdict', ...place, guard: 'approval', version: 'v', intervention: null, judgedMs: 0 },
+        ...{ clearedAt, deadlineMs: 60_000, enforces: [0, 1] },
+        verdicts: [0, 1].map((ordinal) => ({ ordinal, verdict: 'pass', code: '', text: '', evidence: null })),
+      },
+    ])
+    expect(approved.to('activity')).toMatchObject([
+      { type: 'approval-decided', ordinal: 0, name: 'deploy', outcome: 'approved', by: 'ann', waitedMs: 4_000 },
+    ])
+    expect(approved.state).toBeUndefined()
+  })
+
+  it('that rejects is a veto with its reason, in words for the model', () => {
+    const rejected = waiting.when(answer({ answer: 'reject', by: 'bob', reason: 'not on a Friday' }))
+    expect(rejected.to('verdict')).toMatchObject([
+      {
+        verdicts: [
+          {
+            ...{ ordinal: 0, verdict: 'reject', code: 'approval.rejected', evidence: 'by bob' },
+            text:
+              'a person rejected this call of deploy. The reason given: "not on a Friday". ' +
+              'Do not send the same call again; go on without it, or ask the user.',
+          },
+          { ordinal: 1, verdict: 'pass' },
+        ],
+      },
+    ])
+  })
+
+  it('counts once: of two people the first is heard, and nothing follows from the second', () => {
+    const pending = given(approval, both)
+    const first = pending.when(answer({ by: 'ann' }, both)).when(answer({ answer: 'reject', by: 'bob' }, both))
+    expect(first.records).toEqual([])
+    expect(first.when(answer({ ordinal: 2 }, both)).to('verdict')).toMatchObject([
+      {
+        verdicts: [
+          { ordinal: 0, verdict: 'pass' },
+          { ordinal: 2, verdict: 'pass' },
+        ],
+      },
+    ])
+  })
+
+  it('on one call leaves the others waiting, and the round gets one verdict with the last', () => {
+    const half = given(approval, both).when(answer({ ordinal: 2, answer: 'reject' }, both))
+    expect(half.to('verdict')).toEqual([])
+    expect(half.when(answer({}, both)).to('verdict')).toMatchObject([
+      {
+        verdicts: [
+          { ordinal: 0, verdict: 'pass' },
+          { ordinal: 2, verdict: 'reject' },
+        ],
+      },
+    ])
+  })
+
+  it('on other arguments than those that wait changes nothing', () => {
+    const elsewhere = asked({ calls: [{ ...prod, arguments: '{"env":"prod","count":3}' }] })
+    for (const other of [answer({}, elsewhere), answer({ hash: 'x' }), answer({ id: 'x' })]) {
+      expect(waiting.when(other).records).toEqual([])
+      expect(waiting.when(other).state).toEqual(waiting.state)
+    }
+  })
+
+  it('after the end of the round changes nothing', () => {
+    const over = waiting.when(answer())
+    expect(over.when(answer({ answer: 'reject' })).records).toEqual([])
+    expect(given(approval, answer()).records).toEqual([])
+  })
+})
+
+describe('time', () => {
+  it('rejects what nobody decided, before the executor stops to wait', () => {
+    const expired = waiting.when(at(expiresAt, tick))
+    expect(expired.to('verdict')).toMatchObject([
+      {
+        verdicts: [
+          { ordinal: 0, verdict: 'reject', code: 'approval.expired', text: expect.stringContaining("needs a person's approval") },
+          { ordinal: 1, verdict: 'pass' },
+        ],
+      },
+    ])
+    expect(expired.to('activity')).toMatchObject([{ type: 'approval-decided', outcome: 'expired', by: '' }])
+    expect(expired.state).toBeUndefined()
+  })
+
+  it('keeps no more than a quarter of a short wait for the way of the answer', () => {
+    expect(given(approval, at(clearedAt, asked({ until: clearedAt + 8_000 }))).due).toBe(clearedAt + 6_000)
+  })
+
+  it('rejects also without a tick: an approval in that millisecond comes too late', () => {
+    expect(waiting.when(at(expiresAt - 1, answer())).to('verdict')).toMatchObject([{ verdicts: [{ verdict: 'pass' }, {}] }])
+    expect(waiting.when(at(expiresAt, answer())).to('verdict')).toMatchObject([{ verdicts: [{ code: 'approval.expired' }, {}] }])
+  })
+})
+
+describe('calls that wait no more', () => {
+  it('are no longer asked about; where others wait, the verdict is on all of them', () => {
+    const one = given(approval, both).when(withdrawal(0))
+    expect(one.to('activity')).toMatchObject([{ outcome: 'withdrawn', reason: 'vetoed by guard shell: secrets' }])
+    expect(one.to('verdict')).toEqual([])
+    expect(one.when(answer({ ordinal: 2 }, both)).to('verdict')).toMatchObject([
+      {
+        verdicts: [
+          { ordinal: 0, code: 'approval.withdrawn' },
+          { ordinal: 2, verdict: 'pass' },
+        ],
+      },
+    ])
+  })
+
+  it('end the round without a word when they are all of it', () => {
+    const over = waiting.when(withdrawal(0, 1))
+    expect(over.to('verdict')).toEqual([])
+    expect(over.state).toBeUndefined()
+    expect(over.when(answer()).records).toEqual([])
+  })
+
+  it('give the word on those that still wait and that no rule names', () => {
+    expect(waiting.when(withdrawal(0)).to('verdict')).toMatchObject([{ verdicts: [{ ordinal: 0 }, { ordinal: 1, verdict: 'pass' }] }])
+  })
+})

@@ -1,0 +1,111 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, it } from '@jest/globals'
+import type { Asker } from '../../../../services/cli/approvals/asker.ts'
+import { answerIn, createAsker } from '../../../../services/cli/approvals/asker.ts'
+import type { Screen } from '../../../../services/cli/terminal/live-screen.ts'
+import type { MessageOf } from '../../../../shared/messages.ts'
+import { until } from '../../../support/inbox.ts'
+
+const place = { conversation: 'c', turn: 1, round: 1 }
+
+function pending(...ids: string[]): MessageOf<'approval-pending'> {
+  const calls = ids.map((id, ordinal) => ({ ordinal, name: 'deploy', arguments: '{}', id, hash: `hash of ${id}`, rule: 'r' }))
+  return { type: 'approval-pending', ...place, calls, until: 9_000 }
+}
+
+function decided(id: string): MessageOf<'approval-decided'> {
+  return { type: 'approval-decided', ...place, ordinal: 0, name: 'deploy', id, outcome: 'approved', by: 'x', reason: '', waitedMs: 1 }
+}
+
+/** A person at a terminal, and what reached Weir. */
+function atTerminal({ isTerminal = true, counted = true } = {}) {
+  const input = Object.assign(new PassThrough(), { isTTY: isTerminal, setRawMode: () => {} })
+  const errors = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 80 })
+  const told: unknown[] = []
+  const printed: string[] = []
+  let shown = ''
+  errors.on('data', (chunk: Buffer) => {
+    shown += chunk.toString()
+  })
+  const say = (answer: string) => async (id: string, given?: object) => {
+    told.push([answer, id, given])
+    return { counted, outcome: 'approved' as const, text: 'Nothing was changed.' }
+  }
+  const screen: Screen = { layout: () => ({ columns: 80, isLive: true }), show() {}, live() {}, print: (text) => printed.push(text) }
+  const streams = { input, errors: errors as unknown as NodeJS.WriteStream }
+  const asker = createAsker({ approve: say('approve'), reject: say('reject') }, screen, streams) as Asker
+  const isAsked = (id: string, times = 1) => until(async () => shown.split(`approve deploy ${id}?`).length > times)
+  return { asker, input, told, printed, isAsked }
+}
+
+describe('at a terminal', () => {
+  it('asks for one call after the other, and decides about exactly what was shown', async () => {
+    const { asker, input, told, isAsked } = atTerminal()
+    asker.askFor(pending('a', 'b'))
+    await isAsked('a')
+    expect(asker.isAsking).toBe(true)
+    input.write('perhaps\r')
+    await isAsked('a', 2)
+    input.write('y\r')
+    await isAsked('b')
+    input.write('n, not on a Friday\r')
+    await until(async () => told.length === 2)
+    expect(told).toEqual([
+      ['approve', 'a', { hash: 'hash of a' }],
+      ['reject', 'b', { hash: 'hash of b', reason: 'not on a Friday' }],
+    ])
+    await until(async () => !asker.isAsking)
+  })
+
+  it('does not ask for what was decided elsewhere, and goes on with the next', async () => {
+    const { asker, input, told, isAsked } = atTerminal()
+    asker.askFor(pending('a', 'b', 'c'))
+    await isAsked('a')
+    asker.stopFor(decided('b'))
+    asker.stopFor(decided('a'))
+    await isAsked('c')
+    input.write('yes\r')
+    await until(async () => told.length === 1)
+    expect(told).toEqual([['approve', 'c', { hash: 'hash of c' }]])
+  })
+
+  it('says when the word came too late', async () => {
+    const { asker, input, printed, isAsked } = atTerminal({ counted: false })
+    asker.askFor(pending('a'))
+    await isAsked('a')
+    input.write('y\r')
+    await until(async () => printed.includes('  Nothing was changed.'))
+  })
+
+  it('asks nothing more when nobody answers, or the turn is over', async () => {
+    const { asker, input, told, isAsked } = atTerminal()
+    asker.askFor(pending('a'))
+    await isAsked('a')
+    input.write('\u0004')
+    await until(async () => !asker.isAsking)
+    asker.askFor(pending('d', 'e'))
+    await isAsked('d')
+    asker.close()
+    expect(asker.isAsking).toBe(false)
+    expect(told).toEqual([])
+  })
+})
+
+it('elsewhere nobody is asked', () => {
+  expect(atTerminal({ isTerminal: false }).asker).toBeUndefined()
+})
+
+describe('an answer', () => {
+  it.each([
+    ['y', { approve: true }],
+    [' YES ', { approve: true }],
+    ['n', { approve: false, reason: '' }],
+    ['no', { approve: false, reason: '' }],
+    ['n: too late', { approve: false, reason: 'too late' }],
+    ['no not today', { approve: false, reason: 'not today' }],
+    ['', undefined],
+    ['yes please do', undefined],
+    ['nothing', undefined],
+    ['later', undefined],
+  ])('%j', (line, answer) => expect(answerIn(line)).toEqual(answer))
+})

@@ -1,0 +1,68 @@
+// People who decide about calls that wait for them: late, twice, against each other, about other arguments than those that wait, or not at all. They are no
+// process of ours: they see what clients see, and what they say lands in the inbox of the stage approval. And an operator who sets the rules and ends them.
+
+import { createHash } from 'node:crypto'
+import type { Milliseconds } from '../../../shared/clock.ts'
+import { decode } from '../../../shared/codec.ts'
+import { approvalGuard } from '../../../shared/guards/approval-guard.ts'
+import type { ApprovalAnswered, ApprovalPending, GuardInForce, Message, PendingCall } from '../../../shared/messages.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import { guardKeyPrefix } from '../../../shared/topology.ts'
+import type { Broker } from '../broker.ts'
+import type { Random } from '../random.ts'
+import type { Scheduler } from '../scheduler.ts'
+import { toolNames } from './agents.ts'
+
+export type PeopleOptions = { random: Random; scheduler: Scheduler; broker: Broker; topicPrefix: string; durationMs: Milliseconds }
+
+export function startPeople({ random, scheduler, broker, topicPrefix, durationMs }: PeopleOptions): void {
+  const start = scheduler.now()
+  const own = random.fork('decisions')
+  setRules()
+  if (random.chance(0.3)) scheduler.at(start + random.below(durationMs), setRules)
+  if (random.chance(0.2)) scheduler.at(start + random.below(durationMs), endRules)
+  // The same record may land twice; then people are asked twice.
+  broker.onLanded(({ topic, partition, value, time }) => {
+    if (topic !== `${topicPrefix}activity` || value === null) return
+    const message = decode(value)
+    if (message.type === 'approval-pending') for (const call of message.calls) consider(call, message, partition, time)
+  })
+
+  function setRules(): void {
+    const tools = [...new Set([random.pick(toolNames), random.pick(toolNames)])]
+    const deadlineMs = random.weighted([
+      [3, random.between(500, 20_000)],
+      [1, random.between(60_000, 90_000)],
+    ])
+    const guard: GuardInForce = {
+      ...{ name: approvalGuard, version: `${random.below(9)}`, tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })) },
+      ...{ deadlineMs, onTimeout: 'reject', rules: JSON.stringify([{ name: 'any call', tools }]) },
+    }
+    land(`${topicPrefix}policies`, 0, { type: 'guard-registration', ...guard, registeredAt: start })
+  }
+
+  function endRules(): void {
+    broker.land([{ topic: `${topicPrefix}policies`, partition: 0, key: guardKeyPrefix + approvalGuard, value: null }])
+  }
+
+  function consider(call: PendingCall, { conversation, turn, round, until }: ApprovalPending, partition: number, time: Milliseconds): void {
+    const times = own.weighted([
+      [2, 0],
+      [6, 1],
+      [2, 2],
+    ])
+    for (let i = 0; i < times; i++) {
+      const afterMs = own.chance(0.8) ? own.between(1, 2_000) : own.between(1, Math.max(2, Math.round(1.5 * (until - time))))
+      const hash = own.chance(0.1) ? createHash('sha256').update('something else').digest('hex') : call.hash
+      const answered: ApprovalAnswered = {
+        ...{ type: 'approval-answered', conversation, turn, round, ordinal: call.ordinal, id: call.id, hash },
+        ...{ answer: own.chance(0.6) ? 'approve' : 'reject', by: own.pick(['ann', 'bob']), reason: 'simulated' },
+      }
+      scheduler.at(scheduler.now() + afterMs, () => land(`${topicPrefix}approvals`, partition, answered))
+    }
+  }
+
+  function land(topic: string, partition: number, message: Message): void {
+    broker.land([toRecord({ topic, partition, message })])
+  }
+}
