@@ -43,7 +43,7 @@ export function writeAgent({ folder, providerUrl, toolsUrl, startsFile }: AgentW
 function tool(name: string, kind: object, idempotent: boolean): object {
   const schema = {
     type: 'object',
-    properties: { n: { type: 'string' }, sleepMs: { type: 'integer' }, fail: { type: 'boolean' } },
+    properties: { n: { type: 'string' }, sleepMs: { type: 'integer' }, fail: { type: 'boolean' }, risk: { type: 'string' } },
     required: ['n'],
     additionalProperties: false,
   }

@@ -1,16 +1,33 @@
 // All that must hold after a run. A further rule is its file and a line here.
 
 import { commits } from './checkers/commits.ts'
+import { guardAnswers } from './checkers/guard-answers.ts'
+import { guardsDecide } from './checkers/guards-decide.ts'
 import { messagesEnd } from './checkers/messages-end.ts'
 import { modelWords } from './checkers/model-words.ts'
 import { oneContentPerId } from './checkers/one-content-per-id.ts'
 import { oneResultPerCall } from './checkers/one-result-per-call.ts'
 import { readable } from './checkers/readable.ts'
+import { rejectedNeverStart } from './checkers/rejected-never-start.ts'
+import { stamps } from './checkers/stamps.ts'
 import { starts } from './checkers/starts.ts'
 import { unknownExplained } from './checkers/unknown-explained.ts'
 import type { Checker, Evidence, Violation } from './evidence.ts'
 
-const checkers: Checker[] = [readable, oneContentPerId, messagesEnd, oneResultPerCall, starts, unknownExplained, modelWords, commits]
+const checkers: Checker[] = [
+  readable,
+  oneContentPerId,
+  messagesEnd,
+  oneResultPerCall,
+  starts,
+  unknownExplained,
+  modelWords,
+  commits,
+  stamps,
+  rejectedNeverStart,
+  guardsDecide,
+  guardAnswers,
+]
 
 export function check(evidence: Evidence): Violation[] {
   return checkers.flatMap((checker) => checker.check(evidence))

@@ -1,13 +1,15 @@
 // What the log of `rounds-cleared` says about each call that was cleared: which claims it accepted, in whose name, and how each of them ended.
 // Written a second time from the protocol, on purpose: that the executor's own reducer says the same is what is checked.
 //
-// A call is ready(try), then claimed(try, owner, time) by the first claim of that try while it is ready and the record's time is before
+// A call waits for guards (waits.ts), is ready(try), then claimed(try, owner, time) by the first claim of that try while it is ready and the record's time is before
 // expiresAt; an outcome of that owner ends it, or gives it back (ready, next try); a tick at or after claim + startWithin + timeout + grace ends
 // it as lapsed: idempotent, with tries left, not cancelled and not expired, it is ready again, else it is unknown.
 
 import type { Claim, MessageOf, Outcome, ResultStatus, RoundCleared } from '../../shared/messages.ts'
 import type { Evidence, LoggedMessage } from './evidence.ts'
 import { addressOf, callKey, recordsOf, turnKey } from './evidence.ts'
+import type { Asked, GuardWord, WaitEnd, Waiting } from './waits.ts'
+import { askedOf, hear, passTime } from './waits.ts'
 
 export type AcceptedClaim = {
   try: number
@@ -32,17 +34,21 @@ export type ClearedCall = {
   /** Its result was decided before it came here, so it must never start. */
   decided: boolean
   at: string
+  /** The guards that it had to wait for, and what they said of it while it did. */
+  asked: Asked[]
+  words: GuardWord[]
   claims: AcceptedClaim[]
   /** How it must have ended by the log; undefined: it is still open, or its turn was closed over it. */
   ending: ResultStatus | undefined
 }
 
 type Phase =
+  | { kind: 'waiting' }
   | { kind: 'ready'; try: number; lapsed: boolean }
   | { kind: 'claimed'; claim: AcceptedClaim; lapsed: boolean; cancelled: boolean }
   | { kind: 'done' }
 
-type OpenCall = ClearedCall & { ordinal: number; round: number; deadlineMs: number; expiresAt: number; phase: Phase }
+type OpenCall = ClearedCall & Waiting & { round: number; deadlineMs: number; phase: Phase }
 
 type Turn = { cancelled: boolean; roundNewest: number; time: number; calls: OpenCall[] }
 
@@ -50,7 +56,7 @@ type Turn = { cancelled: boolean; roundNewest: number; time: number; calls: Open
 export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
   const calls = new Map<string, ClearedCall>()
   const turns = new Map<string, Turn>()
-  const types = ['round-cleared', 'cancel', 'turn-ended', 'claim', 'outcome', 'lapsed', 'tick'] as const
+  const types = ['round-cleared', 'cancel', 'turn-ended', 'guard-verdict', 'claim', 'outcome', 'lapsed', 'tick'] as const
   for (const record of recordsOf(evidence, ...types)) {
     if (record.topic !== 'rounds-cleared') continue
     const { message } = record
@@ -74,6 +80,9 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
       case 'turn-ended':
         turns.delete(key)
         break
+      case 'guard-verdict':
+        hear(turn?.calls.filter(({ round }) => round === message.round) ?? [], message, time, addressOf(record), endWait)
+        break
       case 'claim':
         claim(turn, record as LoggedMessage<'claim'>, time)
         break
@@ -83,6 +92,7 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
       case 'lapsed':
         break // only a bus that proves its former owners dead has it; Kafka does not
       case 'tick':
+        passTime(turn?.calls ?? [], time, addressOf(record), endWait)
         look(turn, time)
     }
   }
@@ -102,6 +112,7 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
     const known = decided.get(call.ordinal)
     const isUnable = declaration === undefined || (call.problem !== null && call.problem !== 'no_arguments')
     const ending = known ?? (turn.cancelled || time >= message.expiresAt ? 'skipped' : isUnable ? 'rejected' : undefined)
+    const asked = ending === undefined ? askedOf(message, call.name, time) : []
     return {
       key: callKey(message, call.ordinal),
       conversation: message.conversation,
@@ -113,21 +124,31 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
       toolTries: message.policy.toolTries,
       startWithinMs: message.policy.startWithinMs,
       deadlineMs: message.policy.startWithinMs + (declaration?.timeoutMs ?? 0) + message.policy.graceMs,
-      expiresAt: message.expiresAt,
+      expiresAt: Math.max(message.expiresAt, message.extendedTo ?? 0),
       decided: known !== undefined,
       at,
+      asked,
+      words: [],
+      awaited: asked.length > 0 ? asked : undefined,
       claims: [],
       ending,
-      phase: ending === undefined ? { kind: 'ready', try: 1, lapsed: false } : { kind: 'done' },
+      phase: ending !== undefined ? { kind: 'done' } : asked.length > 0 ? { kind: 'waiting' } : { kind: 'ready', try: 1, lapsed: false },
     }
   })
   turn.calls.push(...cleared)
   return cleared
 }
 
+function endWait(call: OpenCall, how: WaitEnd): void {
+  if (how === 'passed') call.phase = { kind: 'ready', try: 1, lapsed: false }
+  else end(call, how)
+}
+
 function cancel(turn: Turn): void {
   turn.cancelled = true
   for (const call of turn.calls) {
+    call.awaited = undefined
+    if (call.phase.kind === 'waiting') end(call, 'skipped')
     if (call.phase.kind === 'ready') end(call, call.phase.lapsed ? 'outcome_unknown' : 'skipped')
     if (call.phase.kind === 'claimed') call.phase.cancelled = true
   }

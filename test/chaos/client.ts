@@ -7,10 +7,11 @@ import { openEdge } from '../../services/edge/edge.ts'
 import { loadAgents } from '../../services/weir.ts'
 import type { Agent } from '../../shared/agents.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
+import type { Bus } from '../../shared/bus/port.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { topicSpecs } from '../../shared/topology.ts'
 
-export type Client = { agent: Agent; edge: Edge; close(): Promise<void> }
+export type Client = { agent: Agent; edge: Edge; bus: Bus; close(): Promise<void> }
 
 export type ClientOptions = { bootstrapServers: string; prefix: string; partitions: number; agentFile: string; folder: string }
 
@@ -28,6 +29,7 @@ export async function openClient({ bootstrapServers, prefix, partitions, agentFi
   return {
     agent,
     edge,
+    bus,
     async close() {
       edge.close()
       await bus.close()

@@ -4,20 +4,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../support/kafka/broker-options.ts'
 import type { Disturbance } from './evidence.ts'
-import type { Fleet, Member } from './fleet.ts'
-import type { Groups } from './groups.ts'
+import type { Member } from './fleet.ts'
+import type { GuardWorld } from './guard-faults.ts'
+import { inflictOnGuard } from './guard-faults.ts'
 import type { Fault } from './plan.ts'
 
-type World = {
-  fleet: Fleet
+/** `signal` aborts when the run fails; `answered`: turns so far. */
+type World = GuardWorld & {
   broker: Pick<Broker, 'kill' | 'restart' | 'pause' | 'resume'>
-  groups: Groups
-  /** Aborts when the run fails. */
-  signal: AbortSignal
   /** One fault of the broker after the other, with turns in between: a pause of a broker that is still starting would show nothing. */
   broken: { until: Promise<unknown> }
-  /** Turns so far. */
-  answered: () => number
 }
 
 /** `detail`: who, and what was seen. */
@@ -51,15 +47,17 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
       return { kind, ...(await brokerFault(world, () => killBroker(world, fault.downMs))) }
     case 'broker-pause':
       return { kind, ...(await brokerFault(world, () => pauseBroker(world, fault.forMs))) }
+    default:
+      return { kind, ...(await inflictOnGuard(fault, world)) }
   }
 }
 
 type Seen = { hit: boolean; detail: string }
 
-/** Those that own partitions, as the broker says now or, where it is away, said last. One fault takes only whom no other fault holds. */
+/** Stages that own partitions, as the broker says now or, where it is away, said last. One fault takes only whom no other fault holds. */
 async function victims({ fleet, groups }: World, pick: number, count: number): Promise<{ members: Member[]; owned: number }> {
   const owned = (await groups.owned()) ?? groups.lastOwned()
-  const up = [...fleet.members].filter(({ state, name }) => state === 'up' && (owned.get(name) ?? 0) > 0)
+  const up = [...fleet.members].filter(({ state, name, job }) => job.kind === 'stages' && state === 'up' && (owned.get(name) ?? 0) > 0)
   const from = Math.floor(pick * up.length)
   const members = [...up.slice(from), ...up.slice(0, from)].slice(0, count)
   return { members, owned: members.reduce((sum, { name }) => sum + (owned.get(name) ?? 0), 0) }
@@ -68,10 +66,18 @@ async function victims({ fleet, groups }: World, pick: number, count: number): P
 async function allOfAStage(world: World, pick: number): Promise<{ members: Member[]; owned: number }> {
   const { fleet, groups } = world
   const owned = (await groups.owned()) ?? groups.lastOwned()
-  const stages = [...new Set([...fleet.members].flatMap(({ stages }) => stages))]
-  const stage = stages[Math.floor(pick * stages.length)] as string
-  const members = [...fleet.members].filter(({ state, stages }) => state === 'up' && stages.includes(stage))
+  const stage = stageOf(world, pick)
+  const members = [...fleet.members].filter((member) => member.state === 'up' && stagesOf(member).includes(stage))
   return { members, owned: members.reduce((sum, { name }) => sum + (owned.get(name) ?? 0), 0) }
+}
+
+function stageOf({ fleet }: World, pick: number): string {
+  const stages = [...new Set([...fleet.members].flatMap(stagesOf))]
+  return stages[Math.floor(pick * stages.length)] as string
+}
+
+function stagesOf({ job }: Member): string[] {
+  return job.kind === 'stages' ? job.stages : []
 }
 
 async function killAndStart({ members, owned }: { members: Member[]; owned: number }, downMs: number, { fleet }: World): Promise<Seen> {
@@ -101,16 +107,16 @@ async function zombie(pick: number, lingerMs: number, world: World): Promise<See
 }
 
 /** Every two seconds a process of a stage joins and the one before it leaves; on a busy machine as soon as the broker has seen it join. */
-async function churn(pick: number, forMs: number, { fleet, groups, signal, broken }: World): Promise<Seen> {
+async function churn(pick: number, forMs: number, world: World): Promise<Seen> {
+  const { fleet, groups, signal, broken } = world
   await broken.until // who cannot join does not move anything
-  const stages = [...new Set([...fleet.members].flatMap(({ stages }) => stages))]
-  const stage = stages[Math.floor(pick * stages.length)] as string
+  const stage = stageOf(world, pick)
   const until = Date.now() + forMs
   const leaving: Promise<unknown>[] = []
   let joined = 0
   while (Date.now() < until && !signal.aborted) {
     const began = Date.now()
-    const guest = fleet.add(`${stage}-guest-${began}`, [stage])
+    const guest = fleet.add(`${stage}-guest-${began}`, { kind: 'stages', stages: [stage] })
     let isSeen = false
     while (Date.now() < began + (isSeen ? churnMs : joinMs) && !signal.aborted) {
       await sleep(lookMs)

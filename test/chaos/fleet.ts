@@ -1,5 +1,5 @@
-// The processes of a run: several of each stage, each `weir up` as a fleet runs it. Whatever a process does, its error output is kept in a file of its
-// own; one that ends by itself is started again, as a fleet's supervisor would; all that is done to one is noted with its time.
+// The processes of a run: several of each stage, each `weir up` as a fleet runs it, and guards, each `weir guard run`. Whatever a process does, its error
+// output is kept in a file of its own; one that ends by itself is started again, as a fleet's supervisor would; all that is done to one is noted with its time.
 
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
@@ -9,15 +9,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Disturbance } from './evidence.ts'
 
-const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
+export const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
+const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
 
 /** On a busy machine, until a process of Weir listens to signals. */
 const startingMs = 20_000
 
+/** What a process does. `optionsFile`: of the guard, for guards/risk.ts. */
+export type Job = { kind: 'stages'; stages: string[] } | { kind: 'guard'; guard: string; optionsFile: string }
+
 export type Member = {
   /** The client id by which the broker knows it. */
   readonly name: string
-  readonly stages: string[]
+  readonly job: Job
   /** How often it was started. */
   incarnation: number
   startedAt: number
@@ -42,8 +46,8 @@ export type Fleet = {
   readonly disturbances: Disturbance[]
   readonly exits: UnexpectedExit[]
   starts(): number
-  /** A process of these stages; `name` must be new. */
-  add(name: string, stages: string[]): Member
+  /** A process of its own; `name` must be new. */
+  add(name: string, job: Job): Member
   /** kill -9. True: it was alive. */
   kill(member: Member): Promise<boolean>
   start(member: Member): void
@@ -107,8 +111,14 @@ export function createFleet(options: FleetOptions): Fleet {
     child.kill('SIGKILL')
     await gone
     member.child = undefined
+    endPause(process)
     disturbances.push({ kind: 'kill', process, from, to: Date.now() })
     return true
+  }
+
+  function endPause(process: string): void {
+    const pause = disturbances.findLast((one) => one.kind === 'pause' && one.process === process)
+    if (pause?.to === Number.POSITIVE_INFINITY) pause.to = Date.now()
   }
 
   async function leave(member: Member, exitMs: number): Promise<number | null | undefined> {
@@ -138,8 +148,8 @@ export function createFleet(options: FleetOptions): Fleet {
     disturbances,
     exits,
     starts: () => starts,
-    add(name, stages) {
-      const member: Member = { name, stages, incarnation: 0, startedAt: 0, child: undefined, state: 'down' }
+    add(name, job) {
+      const member: Member = { name, job, incarnation: 0, startedAt: 0, child: undefined, state: 'down' }
       members.add(member)
       start(member)
       return member
@@ -154,10 +164,9 @@ export function createFleet(options: FleetOptions): Fleet {
       return true
     },
     resume(member) {
-      const pause = disturbances.findLast(({ kind, process }) => kind === 'pause' && process === nameOf(member))
       if (member.state !== 'paused' || !member.child?.kill('SIGCONT')) return false
       member.state = 'up'
-      if (pause !== undefined) pause.to = Date.now()
+      endPause(nameOf(member))
       return true
     },
     async leaveAll(exitMs) {
@@ -178,26 +187,39 @@ export function nameOf({ name, incarnation }: Member): string {
   return `${name}#${incarnation}`
 }
 
-function argumentsOf({ name, stages }: Member, { folder, bootstrapServers, prefix, partitions, agentFile }: FleetOptions): string[] {
-  return [
-    'up',
-    ...['--bus', 'kafka', '--bootstrap-server', bootstrapServers, '--stages', stages.join(',')],
-    ...['--agents', agentFile, '--topic-prefix', prefix, '--partitions', `${partitions}`],
-    ...[
-      '--data-folder',
-      join(folder, 'data', name),
-      '--command-property',
-      `client.id=${name}`,
-      '--log-level',
-      'info',
-      '--health-port',
-      '0',
-    ],
+function argumentsOf({ name, job }: Member, { folder, bootstrapServers, prefix, partitions, agentFile }: FleetOptions): string[] {
+  const bus = [
+    '--bus',
+    'kafka',
+    '--bootstrap-server',
+    bootstrapServers,
+    '--topic-prefix',
+    prefix,
+    '--data-folder',
+    join(folder, 'data', name),
   ]
+  const place = [...bus, '--command-property', `client.id=${name}`, '--log-level', 'info']
+  switch (job.kind) {
+    case 'stages':
+      return [
+        'up',
+        ...place,
+        '--stages',
+        job.stages.join(','),
+        '--agents',
+        agentFile,
+        '--partitions',
+        `${partitions}`,
+        '--health-port',
+        '0',
+      ]
+    case 'guard':
+      return ['guard', 'run', guardFile, ...place, '--options', job.optionsFile, '--replace']
+  }
 }
 
 /** Without what the machine that runs the tests has set. */
-function environment(): NodeJS.ProcessEnv {
+export function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name)),
   )

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Admin, GroupDescription } from 'kafkajs'
 import kafkajs from 'kafkajs'
+import { guardNames } from './guard-world.ts'
 import { stageNames } from './topics.ts'
 
 /** By member name (its client id): how many partitions it owns over all groups. */
@@ -51,7 +52,9 @@ export function watchGroups(bootstrapServers: string, prefix: string): Groups {
     async owned() {
       const late = new AbortController()
       const answer = connected()
-        .then((admin) => admin.describeGroups(stageNames.map((stage) => prefix + stage)))
+        .then((admin) =>
+          admin.describeGroups([...stageNames, ...guardNames.map((guard) => `guard.${guard}`)].map((group) => prefix + group)),
+        )
         .then(({ groups }) => ownedIn(groups))
         .catch(() => undefined)
       const owned = await Promise.race([answer, sleep(answerMs, undefined, { signal: late.signal }).catch(() => undefined)])

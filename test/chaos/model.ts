@@ -104,7 +104,7 @@ function thoughts(random: Random): Block[] {
   return random.chance(0.2) ? [{ type: 'thinking', thinking: 'Which of them first?' }, ...text] : text
 }
 
-/** Most are quick, some take seconds, a few longer than their tool may. */
+/** Most are quick, some take seconds, a few longer than their tool may; some carry what a guard or two reject (guards/risk.ts). */
 function callOf(random: Random, name: string): Block {
   const tool = random.pick(['pay', 'note', 'charge', 'look', 'index', 'find', 'flaky'] as const)
   const sleepMs = random.weighted([
@@ -114,7 +114,13 @@ function callOf(random: Random, name: string): Block {
     [3, 15_000],
   ])
   const fail = tool === 'flaky' ? random.chance(0.5) : random.chance(0.05)
-  return toolUse(tool, JSON.stringify({ n: name, sleepMs, ...(fail ? { fail: true } : {}) }), name)
+  const risk = random.weighted([
+    [80, undefined],
+    [8, 'ledger'],
+    [6, 'lookout'],
+    [6, 'ledger lookout'],
+  ] as const)
+  return toolUse(tool, JSON.stringify({ n: name, sleepMs, ...(fail ? { fail: true } : {}), risk }), name)
 }
 
 function toolUse(name: string, input: string, id: string): Block {

@@ -1,7 +1,9 @@
 // The plan of a run: which fault comes when, from the seed. Each two minutes hold every kind at least once, with the broker's own faults apart from
-// one another and everything else wherever the dice put it, so that several come at once.
+// one another and everything else wherever the dice put it, so that several come at once. What is done to one guard comes in an order that makes sense: it is
+// added, switched and removed.
 
 import type { Random } from '../simulation/random.ts'
+import type { GuardName } from './guard-world.ts'
 
 /** `pick`: which of those that can be hit, as a part of 1. */
 export type Fault =
@@ -12,6 +14,17 @@ export type Fault =
   | { kind: 'broker-restart' }
   | { kind: 'broker-kill'; downMs: number }
   | { kind: 'broker-pause'; forMs: number }
+  | GuardFault
+
+/** `to`: from the other mode, and back again after `forMs`; for these patterns of tools, or for all. */
+export type GuardFault = { guard: GuardName } & (
+  | { kind: 'guard-add' }
+  | { kind: 'guard-mode'; to: 'shadow' | 'enforce'; tools: string[]; forMs: number }
+  | { kind: 'guard-version'; besideMs: number }
+  | { kind: 'guard-remove' }
+  | { kind: 'guard-kill'; pick: number; downMs: number }
+  | { kind: 'guard-zombie'; pick: number; lingerMs: number }
+)
 
 export type FaultKind = Fault['kind']
 
@@ -43,6 +56,23 @@ function cycle(random: Random): PlannedFault[] {
     { atMs: within(2, 50), fault: { kind: 'zombie', pick: random.unit(), lingerMs: within(0, 4) } },
     { atMs: within(55, 95), fault: { kind: 'zombie', pick: random.unit(), lingerMs: within(0, 4) } },
     { atMs: within(10, 90), fault: { kind: 'churn', pick: random.unit(), forMs: 16_000 } },
+    ...guardFaults(random.fork('guards')),
+  ]
+}
+
+function guardFaults(random: Random): PlannedFault[] {
+  const within = (from: number, to: number) => random.between(from * 1_000, to * 1_000)
+  const ledger = shuffled<GuardFault>(random, [
+    { guard: 'ledger', kind: 'guard-kill', pick: random.unit(), downMs: within(0, 3) },
+    { guard: 'ledger', kind: 'guard-zombie', pick: random.unit(), lingerMs: within(0, 4) },
+    { guard: 'ledger', kind: 'guard-version', besideMs: within(1, 4) },
+    { guard: 'ledger', kind: 'guard-mode', to: 'shadow', tools: ['pay'], forMs: within(5, 10) },
+  ])
+  return [
+    ...ledger.map((fault, slot): PlannedFault => ({ atMs: within(4 + slot * 26, 14 + slot * 26), fault })),
+    { atMs: within(1, 6), fault: { guard: 'lookout', kind: 'guard-add' } },
+    { atMs: within(20, 36), fault: { guard: 'lookout', kind: 'guard-mode', to: 'enforce', tools: [], forMs: within(6, 14) } },
+    { atMs: within(50, 80), fault: { guard: 'lookout', kind: 'guard-remove' } },
   ]
 }
 

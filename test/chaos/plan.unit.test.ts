@@ -7,7 +7,8 @@ import { planFaults } from './plan.ts'
 
 const minute = 60_000
 const seeds = Array.from({ length: 50 }, (_, i) => `seed-${i}`)
-const kinds = ['broker-kill', 'broker-pause', 'broker-restart', 'churn', 'kill', 'kill-stage', 'zombie']
+const guardKinds = ['guard-add', 'guard-kill', 'guard-mode', 'guard-remove', 'guard-version', 'guard-zombie']
+const kinds = ['broker-kill', 'broker-pause', 'broker-restart', 'churn', ...guardKinds, 'kill', 'kill-stage', 'zombie']
 
 const kindsIn = (plan: PlannedFault[]) => [...new Set(plan.map(({ fault }) => fault.kind))].sort()
 
@@ -30,6 +31,12 @@ describe('a plan of faults', () => {
       .slice(1)
       .map(({ atMs }, i) => atMs - (broker[i]?.atMs ?? 0) - (broker[i]?.fault.kind === 'broker-pause' ? 30_000 : 0))
     expect(Math.min(...gaps)).toBeGreaterThan(0)
+  })
+
+  it.each(seeds)('adds a guard, makes it enforce, and removes it, again and again (%s)', (seed) => {
+    const plan = planFaults(createRandom(seed), 6 * minute)
+    const lookout = plan.flatMap(({ fault }) => ('guard' in fault && fault.guard === 'lookout' ? [fault.kind] : []))
+    expect(lookout).toEqual(Array.from({ length: 3 }, () => ['guard-add', 'guard-mode', 'guard-remove']).flat())
   })
 
   it('begins nothing after its end', () => {

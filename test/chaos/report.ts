@@ -5,6 +5,8 @@ import type { Evidence, Violation } from './evidence.ts'
 import { addressOf, recordsOf, turnKey } from './evidence.ts'
 import type { Inflicted } from './faults.ts'
 import type { UnexpectedExit } from './fleet.ts'
+import { guardLines } from './guard-report.ts'
+import type { GuardChange } from './guard-world.ts'
 import type { LineKind } from './log-lines.ts'
 import type { FaultKind } from './plan.ts'
 
@@ -13,6 +15,7 @@ export type RunFacts = {
   planned: Partial<Record<FaultKind, number>>
   processStarts: number
   exits: UnexpectedExit[]
+  guardChanges: GuardChange[]
   asksAgain: number
   modelRequests: number
   toolsEnded: number
@@ -55,6 +58,7 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
     `calls: ${tally(results.map(({ status }) => status))}; tools started: ${evidence.starts.length}, ended: ${facts.toolsEnded}`,
     `unknown outcomes explained by: ${tally(explainUnknowns(evidence).map(({ why }) => why ?? 'NOTHING'))}`,
     `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
+    ...guardLines(evidence, facts.guardChanges),
     `faults (hit of asked): ${tallyFaults(facts)}`,
     ...facts.inflicted.filter(({ hit }) => !hit).map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
     `processes started: ${facts.processStarts}, ended by themselves: ${facts.exits.length}`,

@@ -13,10 +13,14 @@ import { openClient } from './client.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import type { Inflicted } from './faults.ts'
 import { inflict } from './faults.ts'
-import type { Fleet } from './fleet.ts'
+import type { Fleet, UnexpectedExit } from './fleet.ts'
 import { createFleet } from './fleet.ts'
 import type { Groups } from './groups.ts'
 import { watchGroups } from './groups.ts'
+import type { GuardWorld } from './guard-faults.ts'
+import { membersOf, startVersion } from './guard-faults.ts'
+import type { GuardName } from './guard-world.ts'
+import { createOperator, guardNames } from './guard-world.ts'
 import type { Load } from './load.ts'
 import { startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
@@ -29,6 +33,7 @@ import { settled } from './settled.ts'
 import { readToolRecords } from './tool-records.ts'
 import { startToolServer } from './tool-server.ts'
 import { readCommits, readTopics } from './topics.ts'
+import { watchWaits } from './waits-watch.ts'
 
 export type ChaosOptions = {
   seed: string
@@ -86,21 +91,29 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
     cleanUp.push(() => client.close())
     const fleet = createFleet({ folder, bootstrapServers, prefix, partitions, agentFile, startsFile })
     cleanUp.push(() => fleet.killAll())
-    for (const [name, stages] of Object.entries(layout)) fleet.add(name, stages)
+    for (const [name, stages] of Object.entries(layout)) fleet.add(name, { kind: 'stages', stages })
+    const versions = new Map<GuardName, number>()
+    startVersion('ledger', { fleet, folder, versions })
+    const operator = createOperator({ folder, bootstrapServers, prefix })
+    const waits = watchWaits({ bus: client.bus, prefix, partitions })
+    cleanUp.push(() => waits.close())
     const load = startLoad({ edge: client.edge, agent: client.agent, random: random.fork('load'), clients })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
-    await warmUp(load, groups, folder)
+    await warmUp({ load, groups, fleet, folder })
+    await operator.command(['mode', 'ledger', 'enforce'], new AbortController().signal)
     times.lap('start')
     say(`the first turns were answered; faults begin, in ${folder}`)
 
     const plan = planFaults(random.fork('plan'), minutes * 60_000)
-    const inflicted = await inflictAll({ plan, fleet, broker, groups, load, say, totalMs: minutes * 60_000 })
+    const guards = { folder, operator, waits, versions, changing: new Map() }
+    const inflicted = await inflictAll({ plan, fleet, broker, groups, load, say, guards, totalMs: minutes * 60_000 })
     times.lap('faults')
     const isDrained = await load.drain(drainMs)
     times.lap('drain')
     const kafka = new kafkajs.Kafka({ clientId: 'chaos-checker', brokers: [bootstrapServers], logLevel: kafkajs.logLevel.NOTHING })
-    const isSettled = await settled({ kafka, prefix }, settleMs)
+    const place = { kafka, prefix, guards: guardNames.filter((guard) => membersOf(guard, fleet).length > 0) }
+    const isSettled = await settled(place, settleMs)
     times.lap('settle')
     const left = await fleet.leaveAll(leaveMs)
     times.lap('leave')
@@ -108,17 +121,18 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
     const { starts, ended } = readToolRecords(startsFile)
     const { disturbances } = fleet
     const { said } = provider
-    const records = await readTopics({ kafka, prefix })
-    const committed = await readCommits({ kafka, prefix })
+    const records = await readTopics(place)
+    const committed = await readCommits(place)
     times.lap('read')
     const evidence: Evidence = { partitions, records, starts, sent: load.sent, said, disturbances, committed }
-    const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted }), ...check(evidence)]
+    const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted, exits: fleet.exits }), ...check(evidence)]
     times.lap('check')
     const facts: RunFacts = {
       inflicted,
       planned: Object.fromEntries([...Map.groupBy(plan, ({ fault }) => fault.kind)].map(([kind, all]) => [kind, all.length])),
       processStarts: fleet.starts(),
       exits: fleet.exits,
+      guardChanges: operator.changes,
       asksAgain: load.asksAgain(),
       modelRequests: provider.requests(),
       toolsEnded: ended,
@@ -142,9 +156,9 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
 }
 
 /** Turns are answered, and all of the fleet is seen in its groups. */
-async function warmUp(load: Load, groups: Groups, folder: string): Promise<void> {
+async function warmUp({ load, groups, fleet, folder }: { load: Load; groups: Groups; fleet: Fleet; folder: string }): Promise<void> {
   const deadline = Date.now() + warmUpMs
-  while (load.answered() < 3 || ((await groups.owned())?.size ?? 0) < Object.keys(layout).length) {
+  while (load.answered() < 3 || ((await groups.owned())?.size ?? 0) < fleet.members.size) {
     if (Date.now() > deadline)
       throw new Error(
         `no three turns were answered, or not all of the fleet has joined, within ${warmUpMs} ms; the logs are in ${folder}/logs`,
@@ -155,10 +169,11 @@ async function warmUp(load: Load, groups: Groups, folder: string): Promise<void>
 
 type Inflicting = { plan: PlannedFault[]; totalMs: number; fleet: Fleet; groups: Groups; load: Load; say: ChaosOptions['say'] } & {
   broker: Awaited<ReturnType<typeof startBroker>>
+  guards: Pick<GuardWorld, 'folder' | 'operator' | 'waits' | 'versions' | 'changing'>
 }
 
 /** Each fault at its time, whatever else is going on; resolves when the time is over and all of them are. */
-async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say }: Inflicting): Promise<Inflicted[]> {
+async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say, guards }: Inflicting): Promise<Inflicted[]> {
   const began = Date.now()
   const failed = new AbortController()
   const { signal } = failed
@@ -166,7 +181,7 @@ async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say }: I
   const since = () => `${((Date.now() - began) / 1000).toFixed(0).padStart(5)} s`
   const inflictOne = async ({ atMs, fault }: PlannedFault) => {
     await sleep(atMs)
-    const inflicted = await inflict(fault, { fleet, broker, groups, signal, broken, answered: load.answered })
+    const inflicted = await inflict(fault, { ...guards, fleet, broker, groups, signal, broken, answered: load.answered })
     say(`${since()} ${inflicted.hit ? 'hit ' : 'MISS'} ${inflicted.kind}: ${inflicted.detail}; ${load.answered()} turns answered`)
     return inflicted
   }
@@ -176,10 +191,17 @@ async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say }: I
   return inflicted
 }
 
-type Ends = { isDrained: boolean; isSettled: boolean; left: { process: string; code: number | null | undefined }[]; inflicted: Inflicted[] }
+type Ends = {
+  isDrained: boolean
+  isSettled: boolean
+  left: { process: string; code: number | null | undefined }[]
+  inflicted: Inflicted[]
+} & {
+  exits: UnexpectedExit[]
+}
 
 /** What no record shows. */
-function ofTheRun({ isDrained, isSettled, left, inflicted }: Ends): Violation[] {
+function ofTheRun({ isDrained, isSettled, left, inflicted, exits }: Ends): Violation[] {
   const checker = 'run'
   const violations: Violation[] = []
   if (!isDrained) violations.push({ checker, what: `some messages were not answered ${drainMs} ms after the last fault` })
@@ -190,6 +212,9 @@ function ofTheRun({ isDrained, isSettled, left, inflicted }: Ends): Violation[] 
         checker,
         what: `${process} was asked to stop and ${code === undefined ? `had to be killed after ${leaveMs} ms` : `exited with ${code}`}`,
       })
+  // Whatever is done to guards, to the broker and to others: a process that nobody killed goes on.
+  for (const { process, code, signal } of exits)
+    violations.push({ checker, what: `${process} ended by itself, with ${signal ?? `exit code ${code}`}` })
   if (inflicted.every(({ hit }) => !hit)) violations.push({ checker, what: 'no fault hit: this run has shown nothing' })
   return violations
 }

@@ -1,11 +1,11 @@
-// Whether the stages have done all that stands in their inboxes: every group's commit is at the end of its log, and stays there.
+// Whether the stages and the guards have done all that stands in their inboxes: every group's commit is at the end of its log, and stays there.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kafka } from 'kafkajs'
 import { readCommits } from './topics.ts'
 
 /** False: some group was still behind after `withinMs`. */
-export async function settled(place: { kafka: Kafka; prefix: string }, withinMs: number): Promise<boolean> {
+export async function settled(place: { kafka: Kafka; prefix: string; guards: string[] }, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs
   while (Date.now() < deadline) {
     const committed = await readCommits(place)

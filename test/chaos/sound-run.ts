@@ -13,15 +13,15 @@ const declarations = [
   { ...declaration, name: 'pay', idempotent: false },
   { ...declaration, name: 'look', idempotent: true },
 ]
-const policy = { startWithinMs: 1_000, graceMs: 1_000, toolTries: 3 }
+const policy = { startWithinMs: 1_000, graceMs: 1_000, toolTries: 3, guards: [] }
 const calls = ['pay', 'look', 'pay'].map((name, ordinal) => ({ ordinal, name, raw: `{"n":"${ordinal}"}`, problem: null }))
 const rejected = { ordinal: 2, status: 'rejected', text: 'no', reason: 'no', durationMs: 0 }
 const paid = { ordinal: 0, status: 'ok', text: '{"start":"s0"}', reason: '', durationMs: 5 }
 const looked = { ordinal: 1, status: 'ok', text: '{"start":"s1"}', reason: '', durationMs: 5 }
 const response = { text: '', calls }
 
-/** Topic, time, message and, if it is derived, its id; offsets follow from the order. */
-type Line = [topic: string, time: number, message: Sketch, id?: string]
+/** Topic, time, message and, if it has one, its id; offsets follow from the order. */
+export type Line = [topic: string, time: number, message: Sketch, id?: string]
 
 const before: Line[] = [
   ['conversation-events', 100, { type: 'user-message', conversation: 'c', messageId: 'm' }],
@@ -70,7 +70,7 @@ const lost: Line[] = [
 ]
 
 /** From the executor's result on, which it gives at `offset` of its inbox. */
-function after(results: object[], offset: number, time: number): Line[] {
+export function after(results: object[], offset: number, time: number, response: object = { text: '', calls }): Line[] {
   const finished = {
     type: 'turn-finished',
     conversation: 'c',
@@ -99,11 +99,11 @@ export function runWithLostOwner(): Evidence {
   return evidenceOf([...before, ...lost], [start(0, 's0'), start(1, 's1'), { ...start(1, 's2'), process: 'executor-2#1', at: 4_005 }])
 }
 
-function start(ordinal: number, name: string): Start {
+export function start(ordinal: number, name: string): Start {
   return { call: `["c",0,1,${ordinal}]`, tool: 'pay', process: 'executor-1#1', start: name, at: 116 }
 }
 
-function evidenceOf(lines: Line[], starts: Start[]): Evidence {
+export function evidenceOf(lines: Line[], starts: Start[], said = calls): Evidence {
   const records: Logged[] = []
   for (const [topic, all] of Map.groupBy(lines, ([topic]) => topic))
     for (const [offset, [, time, message, id]] of all.entries())
@@ -118,9 +118,12 @@ function evidenceOf(lines: Line[], starts: Start[]): Evidence {
         heard: { outcome: 'answered', reply: 'yes' },
       },
     ],
-    said: [{ conversation: 'c', messageId: 'm', text: '', calls: calls.map(({ name, raw }) => ({ name, raw })) }],
+    said: [{ conversation: 'c', messageId: 'm', text: '', calls: said.map(({ name, raw }) => ({ name, raw })) }],
     disturbances: [],
-    committed: [committed('executor', 'rounds-cleared', 6), committed('conversation', 'conversation-events', 2)],
+    committed: [
+      committed('executor', 'rounds-cleared', lines.filter(([topic]) => topic === 'rounds-cleared').length),
+      committed('conversation', 'conversation-events', 2),
+    ],
   }
 }
 
@@ -137,7 +140,8 @@ export function logged({
   message: Sketch
   id?: string | undefined
 }): Logged {
-  const key = typeof message.conversation === 'string' ? message.conversation : ''
+  const key =
+    typeof message.conversation === 'string' ? message.conversation : message.type === 'guard-registration' ? `guard:${message.name}` : ''
   return {
     topic,
     partition: 0,
@@ -151,6 +155,6 @@ export function logged({
   }
 }
 
-function committed(group: string, topic: string, end: number) {
+export function committed(group: string, topic: string, end: number) {
   return { group, topic, partition: 0, offset: end, metadata: JSON.stringify({ from: end, marks: {} }), begin: 0, end }
 }

@@ -8,6 +8,7 @@ import avro from 'avsc'
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs'
 import type { Message } from '../../shared/messages.ts'
 import type { Committed, Logged } from './evidence.ts'
+import { guardNames } from './guard-world.ts'
 
 /** What each stage reads; also its group's name, with the prefix before both. */
 const inboxes: Record<string, string> = {
@@ -20,6 +21,9 @@ const inboxes: Record<string, string> = {
 }
 
 const topicNames = [...Object.values(inboxes), 'history', 'policies', 'activity', 'dead-letters']
+
+/** What each guard writes; the topic of one that was never there is not there either. */
+const guardTopics = guardNames.map((guard) => `guard-verdicts.${guard}`)
 
 export const stageNames = Object.keys(inboxes)
 
@@ -38,7 +42,8 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
 
   const consumer = kafka.consumer({ groupId: `chaos-checker-${process.pid}-${Date.now()}`, sessionTimeout: 60_000, maxWaitTimeInMs: 200 })
   await consumer.connect()
-  await consumer.subscribe({ topics: topicNames.map((name) => prefix + name), fromBeginning: true })
+  const topics = [...new Set([...ends.keys()].map((place) => prefix + place.slice(0, place.lastIndexOf('/'))))]
+  await consumer.subscribe({ topics, fromBeginning: true })
   const { promise: done, resolve, reject } = Promise.withResolvers<void>()
   consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error))
   await consumer.run({
@@ -63,17 +68,18 @@ export async function readTopics({ kafka, prefix }: Place): Promise<Logged[]> {
   return [...read.values()].flat()
 }
 
-/** The last commit of every stage's group. */
-export async function readCommits({ kafka, prefix }: Place): Promise<Committed[]> {
+/** The last commit of every stage's group, and of those of these guards. */
+export async function readCommits({ kafka, prefix, guards }: Place & { guards: string[] }): Promise<Committed[]> {
   const admin = kafka.admin()
   await admin.connect()
   const ends = await endsOf(admin, prefix)
   const committed: Committed[] = []
-  for (const [stage, topic] of Object.entries(inboxes)) {
-    const offsets = await admin.fetchOffsets({ groupId: prefix + stage, topics: [prefix + topic] })
+  for (const [name, topic] of [...Object.entries(inboxes), ...guards.map((guard) => [`guard.${guard}`, 'rounds-cleared'] as const)]) {
+    const group = prefix + name
+    const offsets = await admin.fetchOffsets({ groupId: group, topics: [prefix + topic] })
     for (const { partition, offset, metadata } of offsets.flatMap(({ partitions }) => partitions)) {
       const { begin, end } = ends.get(`${topic}/${partition}`) ?? { begin: 0, end: 0 }
-      committed.push({ group: prefix + stage, topic, partition, offset: Number(offset), metadata: metadata ?? '', begin, end })
+      committed.push({ group, topic, partition, offset: Number(offset), metadata: metadata ?? '', begin, end })
     }
   }
   await admin.disconnect()
@@ -82,7 +88,8 @@ export async function readCommits({ kafka, prefix }: Place): Promise<Committed[]
 
 async function endsOf(admin: Admin, prefix: string): Promise<Ends> {
   const ends: Ends = new Map()
-  for (const topic of topicNames)
+  const there = new Set(await admin.listTopics())
+  for (const topic of [...topicNames, ...guardTopics.filter((name) => there.has(prefix + name))])
     for (const { partition, low, high } of await admin.fetchTopicOffsets(prefix + topic))
       ends.set(`${topic}/${partition}`, { begin: Number(low), end: Number(high) })
   return ends

@@ -19,7 +19,6 @@ import { limits } from '../../limits.ts'
 import { keepAlive } from '../embedded/alive.ts'
 import type { Bus, Subscription, TopicSpec } from '../port.ts'
 import { createCluster } from './cluster.ts'
-import { asBusError } from './failure.ts'
 import { createFetching } from './fetching.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
 import { createReading } from './reading.ts'
@@ -114,6 +113,12 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   }
 
   async function ensureTopics(specs: TopicSpec[]): Promise<void> {
+    // As long as a broker is looked for at first: a service that starts just when the broker does not answer is no reason to give up.
+    await cluster.persist('create and check the topics', () => tryToEnsure(specs), options.connectMs ?? minute)
+    for (const { name } of specs) await cluster.topic(name)
+  }
+
+  async function tryToEnsure(specs: TopicSpec[]): Promise<void> {
     const plan = topicPlan(specs, { replicationFactor: options.replicationFactor ?? 0, recordBytesMax })
     const admin = new Kafka({ ...client, logCreator: kafkajsLog(log) }).admin()
     try {
@@ -121,12 +126,9 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
       await createTopics(admin, plan)
       const differences = await topicDifferences(admin, plan)
       if (differences.length > 0) throw topicsUnfit(differences)
-    } catch (error) {
-      throw asBusError(error, 'create and check the topics')
     } finally {
       await admin.disconnect().catch(() => {})
     }
-    for (const { name } of specs) await cluster.topic(name)
   }
 
   async function close(): Promise<void> {

@@ -105,6 +105,19 @@ describe('a broker that goes away under load', () => {
   )
 })
 
+describe('a broker that is away when a service starts', () => {
+  it('is waited for by who wants the topics', async () => {
+    const bus = await world.open()
+    await broker.kill()
+    const topic = newName('late')
+    const ensured = bus.ensureTopics([{ name: topic, kind: 'log', partitions: 1 }])
+    await broker.restart()
+    await ensured
+    await bus.append([record(topic, 'a')])
+    expect((await readAll(bus, topic)).map(textOf)).toEqual(['a'])
+  }, 120_000)
+})
+
 describe('a broker that says nothing more', () => {
   it('does not hold up a bus that closes: readers that wait for their writes are told that these failed', async () => {
     let hastes = 1

@@ -1,0 +1,108 @@
+// What stands in the guards' own topics: an answer to every round that asks a guard which is still there at the end, to no other, about just the calls that it
+// was asked about; as the suite's guards judge (guards/risk.ts, written a second time), with what they must know of the conversation by the log. An answer
+// that comes again, from whichever process of that version, is the same.
+
+import type { Call, CallVerdict, RoundCleared } from '../../../shared/messages.ts'
+import type { Checker, Evidence, LoggedMessage, Violation } from '../evidence.ts'
+import { addressOf, recordsOf, roundKey } from '../evidence.ts'
+import { modeOf } from '../waits.ts'
+
+const checker = 'guard-answers'
+
+/** A round that asks the guard. `seenBefore`: calls of the conversation that it was asked about before. */
+type AskedRound = { cleared: LoggedMessage<'round-cleared'>; calls: Call[]; seenBefore: number }
+
+export const guardAnswers: Checker = {
+  name: checker,
+  check(evidence) {
+    const guards = new Set([...guardsOfTopics(evidence), ...guardsAtEnd(evidence)])
+    return [...guards].flatMap((guard) => {
+      const asked = roundsOf(guard, evidence)
+      return [...answers(guard, asked, evidence), ...missing(guard, asked, evidence)]
+    })
+  },
+}
+
+function answers(guard: string, rounds: Map<string, AskedRound>, evidence: Evidence): Violation[] {
+  const violations: Violation[] = []
+  const first = new Map<string, string>()
+  // Every record, also one whose id came before: it is what comes again that is compared.
+  for (const record of evidence.records) {
+    if (record.topic !== `guard-verdicts.${guard}` || record.message?.type !== 'guard-verdict') continue
+    const { message } = record
+    const round = roundKey(message)
+    const say = (what: string) => violations.push({ checker, what: `${guard} on ${round}: ${what}`, at: addressOf(record) })
+    const asked = rounds.get(round)
+    if (asked === undefined) {
+      say('nobody asked it')
+      continue
+    }
+    if (asked.cleared.time > record.time) say('it is older than the round')
+    const expected = asked.calls.map((call, i) => wordOn(call, guard, message.version, asked.seenBefore + i))
+    const said = message.verdicts.map(({ ordinal, verdict, text }) => [ordinal, verdict, text])
+    if (JSON.stringify(said) !== JSON.stringify(expected))
+      say(`it said ${JSON.stringify(said)}, and had to say ${JSON.stringify(expected)}`)
+    const content = JSON.stringify([message.verdicts, message.enforces])
+    const name = `${round} ${message.version}`
+    if (first.has(name) && first.get(name) !== content) say(`it said ${first.get(name)} before, and now ${content}`)
+    first.set(name, content)
+  }
+  return violations
+}
+
+function missing(guard: string, rounds: Map<string, AskedRound>, evidence: Evidence): Violation[] {
+  if (!guardsAtEnd(evidence).includes(guard)) return []
+  const answered = new Set(
+    recordsOf(evidence, 'guard-verdict').flatMap(({ topic, message }) => (topic === `guard-verdicts.${guard}` ? [roundKey(message)] : [])),
+  )
+  return [...rounds].flatMap(([round, { cleared }]) =>
+    answered.has(round) ? [] : [{ checker, what: `${guard} never answered ${round}`, at: addressOf(cleared) }],
+  )
+}
+
+/** By round, in the order of the log. */
+function roundsOf(guard: string, evidence: Evidence): Map<string, AskedRound> {
+  const rounds = new Map<string, AskedRound>()
+  const seen = new Map<string, number>()
+  for (const cleared of recordsOf(evidence, 'round-cleared')) {
+    const { message } = cleared
+    const calls = callsFor(guard, message)
+    if (calls.length === 0) continue
+    const seenBefore = seen.get(message.conversation) ?? 0
+    rounds.set(roundKey(message), { cleared, calls, seenBefore })
+    seen.set(message.conversation, seenBefore + calls.length)
+  }
+  return rounds
+}
+
+function callsFor(guard: string, { policy, calls, decided, declarations }: RoundCleared): Call[] {
+  const inForce = policy.guards.find(({ name }) => name === guard)
+  if (inForce === undefined) return []
+  const isOpen = ({ ordinal, name, raw }: Call) =>
+    !decided.some((result) => result.ordinal === ordinal) && declarations.some((one) => one.name === name) && riskIn(raw) !== undefined
+  return calls.filter((call) => isOpen(call) && modeOf(inForce, call.name) !== undefined).sort((a, b) => a.ordinal - b.ordinal)
+}
+
+function wordOn({ ordinal, raw }: Call, guard: string, version: string, seenBefore: number): [number, CallVerdict['verdict'], string] {
+  if (!riskIn(raw)?.includes(guard)) return [ordinal, 'pass', '']
+  return [ordinal, 'reject', `${guard} ${version} has seen ${seenBefore} calls before; it does not want this one.`]
+}
+
+/** The guards that the arguments name; undefined: they are no arguments. */
+function riskIn(raw: string): string[] | undefined {
+  try {
+    const { risk } = JSON.parse(raw) as { risk?: string }
+    return risk?.split(' ') ?? []
+  } catch {
+    return undefined
+  }
+}
+
+function guardsOfTopics({ records }: Evidence): string[] {
+  return records.flatMap(({ topic }) => topic.split('guard-verdicts.').slice(1))
+}
+
+/** Those whose commits must be at the end. */
+function guardsAtEnd({ committed }: Evidence): string[] {
+  return committed.flatMap(({ group }) => group.split('guard.').slice(1))
+}

@@ -1,0 +1,170 @@
+// What is done to guards while everything else runs: added, switched, replaced, removed, killed, stopped. One change of a guard after the other, and none of
+// any other process. Each is judged by whether it hit: a guard that is killed, stopped or removed must have been waited for.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Fleet, Member } from './fleet.ts'
+import type { Groups } from './groups.ts'
+import type { GuardName, Operator } from './guard-world.ts'
+import { guardKinds, writeGuard } from './guard-world.ts'
+import type { GuardFault } from './plan.ts'
+import type { WaitsWatch } from './waits-watch.ts'
+
+export type GuardWorld = {
+  fleet: Fleet
+  groups: Groups
+  signal: AbortSignal
+  folder: string
+  operator: Operator
+  waits: WaitsWatch
+  /** By guard: until when its last change lasts. */
+  changing: Map<GuardName, Promise<unknown>>
+  /** By guard: the newest version that was started. */
+  versions: Map<GuardName, number>
+  answered: () => number
+}
+
+type Seen = { hit: boolean; detail: string }
+
+const joinMs = 90_000
+const expulsionMs = 120_000
+/** A round with a call for a guard comes every few seconds, also while the fleet is busy with other faults. */
+const waitedForMs = 40_000
+/** A mode in which no turn went on shows nothing; while the broker is away none does. */
+const turnsBetween = 3
+const turnsMs = 60_000
+const leaveMs = 25_000
+const lookMs = 200
+
+export function inflictOnGuard(fault: GuardFault, world: GuardWorld): Promise<Seen> {
+  const mine = (world.changing.get(fault.guard) ?? Promise.resolve()).then(() => act(fault, world))
+  world.changing.set(
+    fault.guard,
+    mine.catch(() => {}),
+  )
+  return mine
+}
+
+async function act(fault: GuardFault, world: GuardWorld): Promise<Seen> {
+  switch (fault.kind) {
+    case 'guard-add':
+      return add(fault.guard, world)
+    case 'guard-mode':
+      return switchAndBack(fault, world)
+    case 'guard-version':
+      return rollIn(fault.guard, fault.besideMs, world)
+    case 'guard-remove':
+      return remove(fault.guard, world)
+    case 'guard-kill':
+      return kill(fault.guard, fault, world)
+    case 'guard-zombie':
+      return zombie(fault.guard, fault, world)
+  }
+}
+
+/** Processes of a further version of the guard. */
+export function startVersion(guard: GuardName, { fleet, folder, versions }: Pick<GuardWorld, 'fleet' | 'folder' | 'versions'>): Member[] {
+  const version = (versions.get(guard) ?? 0) + 1
+  versions.set(guard, version)
+  const optionsFile = writeGuard(folder, guard, version)
+  return Array.from({ length: guardKinds[guard].instances }, (_, i) =>
+    fleet.add(`guard-${guard}-v${version}-${i + 1}`, { kind: 'guard', guard, optionsFile }),
+  )
+}
+
+export function membersOf(guard: GuardName, { members }: Pick<Fleet, 'members'>): Member[] {
+  return [...members].filter(({ job }) => job.kind === 'guard' && job.guard === guard)
+}
+
+async function add(guard: GuardName, world: GuardWorld): Promise<Seen> {
+  const members = startVersion(guard, world)
+  const hit = await haveJoined(members, world)
+  return { hit, detail: `${guard} v${world.versions.get(guard)} ${hit ? 'was added' : 'did not join its group'}` }
+}
+
+async function switchAndBack({ guard, to, tools, forMs }: Extract<GuardFault, { kind: 'guard-mode' }>, world: GuardWorld): Promise<Seen> {
+  const { operator, signal, answered } = world
+  const only = tools.flatMap((pattern) => ['--tools', pattern])
+  const isSwitched = await operator.command(['mode', guard, to, ...only], signal)
+  const before = answered()
+  await sleep(forMs)
+  for (const deadline = Date.now() + turnsMs; answered() < before + turnsBetween && Date.now() < deadline && !signal.aborted; )
+    await sleep(lookMs)
+  const turns = answered() - before
+  const isBack = await operator.command(['mode', guard, to === 'shadow' ? 'enforce' : 'shadow', ...only], signal)
+  const what = `${guard} to ${to}${tools.length > 0 ? ` for ${tools.join(', ')}` : ''} and back`
+  return { hit: isSwitched && isBack && turns >= turnsBetween, detail: `${what}, ${turns} turns in between` }
+}
+
+/** A new version beside the old one, whose processes leave when it is in. */
+async function rollIn(guard: GuardName, besideMs: number, world: GuardWorld): Promise<Seen> {
+  const old = membersOf(guard, world.fleet)
+  const isIn = await haveJoined(startVersion(guard, world), world)
+  await sleep(besideMs)
+  const codes = await Promise.all(old.map((member) => world.fleet.leave(member, leaveMs)))
+  const hit = isIn && codes.length > 0 && codes.every((code) => code === 0)
+  return { hit, detail: `${guard} v${world.versions.get(guard)} beside the former, whose processes ended with ${codes.join(', ')}` }
+}
+
+/** Nobody answers for it, rounds wait, and it is removed; what waits is decided by its deadline. */
+async function remove(guard: GuardName, world: GuardWorld): Promise<Seen> {
+  const { fleet, operator, signal, waits } = world
+  const isEnforcing = await operator.command(['mode', guard, 'enforce'], signal)
+  const members = membersOf(guard, fleet)
+  const paused = members.filter((member) => fleet.pause(member))
+  const waited = await isWaitedFor(guard, world)
+  const isRemoved = await operator.command(['remove', guard], signal)
+  const stillWaiting = waits.waiting(guard)
+  await sleep(guardKinds[guard].deadlineMs)
+  for (const member of paused) fleet.resume(member)
+  const codes = await Promise.all(members.map((member) => fleet.leave(member, leaveMs)))
+  const hit = isEnforcing && isRemoved && stillWaiting > 0
+  return { hit, detail: `${guard}, while ${waited} and then ${stillWaiting} rounds waited; its processes ended with ${codes.join(', ')}` }
+}
+
+async function kill(guard: GuardName, { pick, downMs }: { pick: number; downMs: number }, world: GuardWorld): Promise<Seen> {
+  const member = victim(guard, pick, world)
+  if (member === undefined || !world.fleet.pause(member)) return { hit: false, detail: 'nobody' }
+  const waited = await isWaitedFor(guard, world)
+  const wasAlive = await world.fleet.kill(member)
+  await sleep(downMs)
+  world.fleet.start(member)
+  return { hit: wasAlive && waited > 0, detail: `${member.name}, while ${waited} rounds waited` }
+}
+
+async function zombie(guard: GuardName, { pick, lingerMs }: { pick: number; lingerMs: number }, world: GuardWorld): Promise<Seen> {
+  const { fleet, groups, signal } = world
+  const member = victim(guard, pick, world)
+  if (member === undefined || !fleet.pause(member)) return { hit: false, detail: 'nobody' }
+  const waited = await isWaitedFor(guard, world)
+  let isExpelled = false
+  for (const deadline = Date.now() + expulsionMs; !isExpelled && Date.now() < deadline && !signal.aborted; await sleep(lookMs)) {
+    const now = await groups.owned()
+    isExpelled = now !== undefined && !now.has(member.name)
+  }
+  await sleep(lingerMs)
+  const isAwake = fleet.resume(member)
+  const detail = `${member.name}, while ${waited} rounds waited, ${isExpelled ? 'expelled' : 'never expelled'}`
+  return { hit: isExpelled && isAwake && waited > 0, detail }
+}
+
+function victim(guard: GuardName, pick: number, { fleet, groups }: GuardWorld): Member | undefined {
+  const up = membersOf(guard, fleet).filter(({ state, name }) => state === 'up' && (groups.lastOwned().get(name) ?? 0) > 0)
+  return up[Math.floor(pick * up.length)]
+}
+
+/** How many rounds wait when the first does, or when the time is over. */
+async function isWaitedFor(guard: GuardName, { waits, signal }: GuardWorld): Promise<number> {
+  const deadline = Date.now() + waitedForMs
+  while (waits.waiting(guard) === 0 && Date.now() < deadline && !signal.aborted) await sleep(lookMs)
+  return waits.waiting(guard)
+}
+
+async function haveJoined(members: Member[], { groups, signal }: Pick<GuardWorld, 'groups' | 'signal'>): Promise<boolean> {
+  const deadline = Date.now() + joinMs
+  while (Date.now() < deadline && !signal.aborted) {
+    const owned = (await groups.owned()) ?? new Map<string, number>()
+    if (members.every(({ name }) => (owned.get(name) ?? 0) > 0)) return true
+    await sleep(lookMs)
+  }
+  return false
+}

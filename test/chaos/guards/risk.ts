@@ -1,0 +1,27 @@
+// A guard of the chaos suite, as a team of its own would write it: it rejects the calls whose argument `risk` names it, and says how many calls of the
+// conversation it had seen before, so that the log shows whether a guard that was killed knew again what it had known.
+// Its options are what it registers: `weir guard run risk.ts --options ledger-1.json`.
+
+import type { Guard } from '../../../shared/guard.ts'
+
+export type RiskOptions = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'>
+
+export default function riskGuard(options: RiskOptions): Guard<{ seen: number }> {
+  const { name, version } = options
+  return {
+    ...options,
+    judge: ({ seen } = { seen: 0 }, { calls }) => ({
+      state: { seen: seen + calls.length },
+      verdicts: calls.map(({ ordinal, arguments: { risk } }, i) =>
+        typeof risk === 'string' && risk.split(' ').includes(name)
+          ? {
+              ordinal,
+              verdict: 'reject',
+              code: 'risk',
+              text: `${name} ${version} has seen ${seen + i} calls before; it does not want this one.`,
+            }
+          : { ordinal, verdict: 'pass' },
+      ),
+    }),
+  }
+}

@@ -1,0 +1,88 @@
+// `weir guard` on a real broker, all from processes of their own: a guard is added, switched, listed, killed beside another instance of it, and removed, while one
+// turn runs through all of it, and nothing else is started again.
+
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { ListedGuard } from '../../services/cli/guard/list.ts'
+import { until } from '../support/inbox.ts'
+import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
+import { call, says, text } from '../support/script.ts'
+import type { Desk, RunningWeir } from '../support/weir-command.ts'
+import { openDesk } from '../support/weir-command.ts'
+
+let desk: Desk
+let place: string[]
+let up: RunningWeir
+let isOver = false
+
+beforeAll(async () => {
+  const brokers = (await sharedBroker()).bootstrapServers
+  let round = 0
+  // Each round takes a while, brings something new, and removes something; the guard is asked about the removal.
+  desk = await openDesk(() => {
+    round += 1
+    const goesOn = says(call('act', { sleepMs: 2_500, answer: `step ${round}` }), call('exec', { command: `rm file-${round}` }))
+    return isOver ? says(text('Done.')) : goesOn
+  })
+  place = ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', `test-${randomBytes(6).toString('hex')}.`]
+  await writeFile(
+    join(desk.folder, 'guard.mjs'),
+    `export default {
+      name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 25000, onTimeout: 'reject',
+      judge: (state, { calls }) => ({
+        state,
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' })),
+      }),
+    }`,
+  )
+  up = desk.start(['up', ...place, '--agents', 'agent.yaml', '--partitions', '2'])
+  await up.shows('the stages are started')
+}, brokerStartMs + 60_000)
+
+afterAll(async () => {
+  up?.child.kill('SIGTERM')
+  await up?.ended
+  await desk?.close()
+}, 60_000)
+
+const runGuard = async (): Promise<RunningWeir> => {
+  const running = desk.start(['guard', 'run', 'guard.mjs', ...place, '--log-level', 'info'])
+  await running.shows('a guard runs')
+  return running
+}
+const change = async (...args: string[]) => expect(await desk.run(['guard', ...args, ...place])).toMatchObject({ code: 0, errors: '' })
+const listed = async (): Promise<ListedGuard | undefined> => {
+  const { out } = await desk.run(['guard', 'list', '--json', ...place])
+  return out === '' ? undefined : (JSON.parse(out) as ListedGuard)
+}
+
+describe('weir guard run over Kafka', () => {
+  it('adds a guard to what runs; it is switched, listed and removed, and instances of it come and go', async () => {
+    const turn = desk.start(['ask', '--agent', 'agent.yaml', ...place, 'Tidy up.'])
+    await turn.shows('exec ok')
+    const first = await runGuard()
+    await until(async () => ((await listed())?.wouldHaveRejected ?? 0) > 0)
+    expect(await listed()).toMatchObject({ name: 'no-removal', version: '1', mode: 'shadow', rejected: 0, late: 0 })
+
+    await change('mode', 'no-removal', 'enforce')
+    await turn.shows('exec vetoed: vetoed by guard no-removal: removes')
+    expect(await listed()).toMatchObject({ mode: 'enforce', rejected: expect.any(Number), letThrough: 0 })
+
+    const second = await runGuard()
+    first.child.kill('SIGKILL')
+    await first.ended
+    await turn.shows('exec vetoed: vetoed by guard no-removal: removes')
+    await turn.shows('exec vetoed: vetoed by guard no-removal: removes')
+
+    await change('remove', 'no-removal')
+    await turn.shows('exec ok')
+    expect(await listed()).toBeUndefined()
+    isOver = true
+    expect(await turn.ended).toMatchObject({ code: 0, out: 'Done.\n' })
+    second.child.kill('SIGTERM')
+    expect((await second.ended).code).toBe(0)
+    expect(up.child.exitCode).toBeNull()
+  }, 180_000)
+})
