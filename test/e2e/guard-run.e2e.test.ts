@@ -37,7 +37,9 @@ beforeAll(async () => {
       }),
     }`,
   )
-  up = desk.start(['up', ...place, '--agents', 'agent.yaml', '--partitions', '2'])
+  const created = await desk.run(['topics', 'create', ...place.slice(2), '--partitions', '2'])
+  expect(created).toMatchObject({ code: 0, errors: '' })
+  up = desk.start(['up', ...place, '--agents', 'agent.yaml'])
   await up.shows('the stages are started')
 }, brokerStartMs + 60_000)
 
