@@ -12,8 +12,6 @@ import type { Fault } from './plan.ts'
 /** `signal` aborts when the run fails; `answered`: turns so far. */
 type World = GuardWorld & {
   broker: Pick<Broker, 'kill' | 'restart' | 'pause' | 'resume'>
-  /** One fault of the broker after the other, with turns in between: a pause of a broker that is still starting would show nothing. */
-  broken: { until: Promise<unknown> }
 }
 
 /** `detail`: who, and what was seen. */
@@ -129,6 +127,7 @@ async function churn(pick: number, forMs: number, world: World): Promise<Seen> {
   return { hit: joined > 0, detail: `${stage}: ${leaving.length} came and went, ${joined} were seen in the group` }
 }
 
+/** One after the other, with turns in between: a pause of a broker that is still starting would show nothing. */
 function brokerFault(world: World, act: () => Promise<void>): Promise<Seen> {
   const mine = world.broken.until.then(() => breakBroker(world, act))
   world.broken.until = mine.then(() => turnsGoOn(world)).catch(() => {})

@@ -21,6 +21,8 @@ export type GuardWorld = {
   /** By guard: the newest version that was started. */
   versions: Map<GuardName, number>
   answered: () => number
+  /** Until the broker is there again, and turns go on. */
+  broken: { until: Promise<unknown> }
 }
 
 type Seen = { hit: boolean; detail: string }
@@ -36,7 +38,9 @@ const leaveMs = 25_000
 const lookMs = 200
 
 export function inflictOnGuard(fault: GuardFault, world: GuardWorld): Promise<Seen> {
-  const mine = (world.changing.get(fault.guard) ?? Promise.resolve()).then(() => act(fault, world))
+  const mine = (world.changing.get(fault.guard) ?? Promise.resolve())
+    .then(() => world.broken.until) // while the broker is away no round comes that could wait
+    .then(() => act(fault, world))
   world.changing.set(
     fault.guard,
     mine.catch(() => {}),
@@ -132,14 +136,15 @@ async function kill(guard: GuardName, { pick, downMs }: { pick: number; downMs: 
 }
 
 async function zombie(guard: GuardName, { pick, lingerMs }: { pick: number; lingerMs: number }, world: GuardWorld): Promise<Seen> {
-  const { fleet, groups, signal } = world
+  const { fleet, groups, signal, waits } = world
   const member = victim(guard, pick, world)
   if (member === undefined || !fleet.pause(member)) return { hit: false, detail: 'nobody' }
-  const waited = await isWaitedFor(guard, world)
+  let waited = 0
   let isExpelled = false
   for (const deadline = Date.now() + expulsionMs; !isExpelled && Date.now() < deadline && !signal.aborted; await sleep(lookMs)) {
     const now = await groups.owned()
     isExpelled = now !== undefined && !now.has(member.name)
+    waited = Math.max(waited, waits.waiting(guard))
   }
   await sleep(lingerMs)
   const isAwake = fleet.resume(member)
