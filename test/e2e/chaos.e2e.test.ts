@@ -1,5 +1,6 @@
-// A fleet on a real broker, under load, with processes that are killed, stopped and moved and a broker that goes away: two minutes of it, or as many as
-// WEIR_CHAOS_MINUTES says; WEIR_CHAOS_SEED plays one again. Afterwards the independent checker reads the topics. `make chaos` is the same without jest.
+// A fleet on a real broker, under load, with processes that are killed, stopped and moved, guards that come, change and go, and a broker that goes away: two
+// minutes of it, or as many as WEIR_CHAOS_MINUTES says; WEIR_CHAOS_SEED plays one again. Afterwards the independent checker reads the topics. `make chaos`
+// is the same without jest.
 
 import { randomBytes } from 'node:crypto'
 import { expect, it } from '@jest/globals'
