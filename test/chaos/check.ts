@@ -7,6 +7,7 @@ import { messagesEnd } from './checkers/messages-end.ts'
 import { modelWords } from './checkers/model-words.ts'
 import { oneContentPerId } from './checkers/one-content-per-id.ts'
 import { oneResultPerCall } from './checkers/one-result-per-call.ts'
+import { processesGoOn } from './checkers/processes-go-on.ts'
 import { readable } from './checkers/readable.ts'
 import { rejectedNeverStart } from './checkers/rejected-never-start.ts'
 import { stamps } from './checkers/stamps.ts'
@@ -16,6 +17,7 @@ import type { Checker, Evidence, Violation } from './evidence.ts'
 
 const checkers: Checker[] = [
   readable,
+  processesGoOn,
   oneContentPerId,
   messagesEnd,
   oneResultPerCall,

@@ -61,6 +61,12 @@ const violations: [name: string, plant: (evidence: Evidence) => void, rings: str
   ],
 
   [
+    'a process that ended by itself',
+    (e) => e.exits.push({ process: 'executor-1#1', code: 1, signal: null, at: 130 }),
+    'executor-1#1 ended by itself at 130, with exit code 1',
+  ],
+
+  [
     'one id with two contents',
     (e) => again(e, 'activity', 0, { digest: 'another' }),
     'conversation/0/0/0 has another content than at activity/0/0',

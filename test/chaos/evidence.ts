@@ -54,6 +54,9 @@ export type Disturbance = {
   to: number
 }
 
+/** A process that ended by itself, and was started again. */
+export type UnexpectedExit = { process: string; code: number | null; signal: string | null; at: number }
+
 /** A group's last commit, and the ends of what it reads. */
 export type Committed = {
   group: string
@@ -77,6 +80,7 @@ export type Evidence = {
   sent: Sent[]
   said: Said[]
   disturbances: Disturbance[]
+  exits: UnexpectedExit[]
   committed: Committed[]
 }
 

@@ -7,7 +7,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Disturbance } from './evidence.ts'
+import type { Disturbance, UnexpectedExit } from './evidence.ts'
 
 export const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
 const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
@@ -37,9 +37,6 @@ export type FleetOptions = {
   agentFile: string
   startsFile: string
 }
-
-/** `code`: how it ended by itself. */
-export type UnexpectedExit = { process: string; code: number | null; signal: NodeJS.Signals | null; at: number }
 
 export type Fleet = {
   readonly members: ReadonlySet<Member>

@@ -29,8 +29,8 @@ type Seen = { hit: boolean; detail: string }
 
 const joinMs = 90_000
 const expulsionMs = 120_000
-/** A round with a call for a guard comes every few seconds, also while the fleet is busy with other faults. */
-const waitedForMs = 40_000
+/** A round with a call for a guard comes every few seconds, if no other fault holds up the fleet. */
+const waitedForMs = 75_000
 /** A mode in which no turn went on shows nothing; while the broker is away none does. */
 const turnsBetween = 3
 const turnsMs = 60_000

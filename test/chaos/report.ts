@@ -4,7 +4,6 @@ import { explainUnknowns } from './checkers/unknown-explained.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { addressOf, recordsOf, turnKey } from './evidence.ts'
 import type { Inflicted } from './faults.ts'
-import type { UnexpectedExit } from './fleet.ts'
 import { guardLines } from './guard-report.ts'
 import type { GuardChange } from './guard-world.ts'
 import type { LineKind } from './log-lines.ts'
@@ -14,7 +13,6 @@ export type RunFacts = {
   inflicted: Inflicted[]
   planned: Partial<Record<FaultKind, number>>
   processStarts: number
-  exits: UnexpectedExit[]
   guardChanges: GuardChange[]
   asksAgain: number
   modelRequests: number
@@ -30,7 +28,6 @@ const linesShown = 25
 export function report(evidence: Evidence, violations: Violation[], facts: RunFacts): string {
   return [
     ...counts(evidence, facts),
-    ...facts.exits.map(({ process, code, signal }) => `  ended by itself: ${process}, ${signal ?? `exit code ${code}`}`),
     'lines of the logs at error and above:',
     ...(facts.trouble.length === 0 ? ['  none'] : []),
     ...facts.trouble.slice(0, linesShown).map(({ level, text, count }) => `  ${count} x ${level}: ${text}`),
@@ -61,7 +58,7 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
     ...guardLines(evidence, facts.guardChanges),
     `faults (hit of asked): ${tallyFaults(facts)}`,
     ...facts.inflicted.filter(({ hit }) => !hit).map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
-    `processes started: ${facts.processStarts}, ended by themselves: ${facts.exits.length}`,
+    `processes started: ${facts.processStarts}, ended by themselves: ${evidence.exits.length}`,
     slowest(evidence),
     `seconds: ${Object.entries(facts.times)
       .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)

@@ -120,6 +120,7 @@ export function evidenceOf(lines: Line[], starts: Start[], said = calls): Eviden
     ],
     said: [{ conversation: 'c', messageId: 'm', text: '', calls: said.map(({ name, raw }) => ({ name, raw })) }],
     disturbances: [],
+    exits: [],
     committed: [
       committed('executor', 'rounds-cleared', lines.filter(([topic]) => topic === 'rounds-cleared').length),
       committed('conversation', 'conversation-events', 2),
