@@ -34,10 +34,13 @@ export function heard(turn: Turn, round: Round, message: GuardVerdict, time: Mil
   return [...records, ...answered(turn, round, guard, answerOf(guard, message), time)]
 }
 
-/** Waits that are over by time: nothing may start any more, or a guard was silent (keeps E5, E7). */
+/**
+ * Waits that are over by time: nothing may start any more, or a guard was silent (keeps E5, E7). Of several silent ones the first whose time was over speaks first,
+ * so that it is told who stopped a call, and not who would have let it go on later.
+ */
 export function endWaits(turn: Turn, round: Round, time: Milliseconds): Output[] {
   if (time >= round.expiresAt) return endWaiting(turn, round, 'expired')
-  const silent = round.guards.filter(({ due }) => time >= due)
+  const silent = round.guards.filter(({ due }) => time >= due).sort((a, b) => a.due - b.due || (a.name < b.name ? -1 : 1))
   return silent.flatMap((guard) => (round.guards.includes(guard) ? answered(turn, round, guard, silenceOf(guard), time) : []))
 }
 

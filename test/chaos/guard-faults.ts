@@ -21,11 +21,16 @@ export type GuardWorld = {
   /** By guard: the newest version that was started. */
   versions: Map<GuardName, number>
   answered: () => number
+  /** When the time of faults is over. */
+  overAt: number
   /** Until the broker is there again, and turns go on. */
   broken: { until: Promise<unknown> }
 }
 
 type Seen = { hit: boolean; detail: string }
+
+/** What waits for a change before it must not make the run longer. */
+const leftOut: Seen = { hit: false, detail: 'left out, because the time of faults was over' }
 
 const joinMs = 90_000
 const expulsionMs = 120_000
@@ -40,7 +45,7 @@ const lookMs = 200
 export function inflictOnGuard(fault: GuardFault, world: GuardWorld): Promise<Seen> {
   const mine = (world.changing.get(fault.guard) ?? Promise.resolve())
     .then(() => world.broken.until) // while the broker is away no round comes that could wait
-    .then(() => act(fault, world))
+    .then(() => (Date.now() < world.overAt ? act(fault, world) : leftOut))
   world.changing.set(
     fault.guard,
     mine.catch(() => {}),

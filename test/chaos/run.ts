@@ -180,7 +180,16 @@ async function inflictAll({ plan, totalMs, fleet, broker, groups, load, say, gua
   const since = () => `${((Date.now() - began) / 1000).toFixed(0).padStart(5)} s`
   const inflictOne = async ({ atMs, fault }: PlannedFault) => {
     await sleep(atMs)
-    const inflicted = await inflict(fault, { ...guards, fleet, broker, groups, signal, broken, answered: load.answered })
+    const inflicted = await inflict(fault, {
+      ...guards,
+      fleet,
+      broker,
+      groups,
+      signal,
+      broken,
+      overAt: began + totalMs,
+      answered: load.answered,
+    })
     say(`${since()} ${inflicted.hit ? 'hit ' : 'MISS'} ${inflicted.kind}: ${inflicted.detail}; ${load.answered()} turns answered`)
     return inflicted
   }

@@ -3,7 +3,7 @@
 //
 // A call waits for every guard that enforces for its tool by the policy in its round. Of each guard the first answer counts that comes before
 // round-cleared + deadline: a rejection of any is a veto, and an answer that leaves out a call it was asked about rejects all. At the deadline silence is
-// what on-timeout says. At expiresAt, and with a cancel, nobody is waited for any more.
+// what on-timeout says, in the order of deadlines, then of names, where several are over at once. At expiresAt, and with a cancel, nobody is waited for any more.
 
 import type { GuardAnswer, GuardInForce, GuardVerdict, RoundCleared } from '../../shared/messages.ts'
 
@@ -47,7 +47,8 @@ export function passTime<Call extends Waiting>(calls: Call[], time: number, at: 
       end(call, 'skipped')
       continue
     }
-    for (const { name, onTimeout, due } of call.awaited) {
+    const inOrder = call.awaited.toSorted((a, b) => a.due - b.due || (a.name < b.name ? -1 : 1))
+    for (const { name, onTimeout, due } of inOrder) {
       if (time < due) continue
       speak(call, { guard: name, answer: 'silent', verdict: onTimeout === 'allow' ? 'pass' : 'reject', time, at }, end)
     }

@@ -75,13 +75,17 @@ export async function topicDifferences(admin: Admin, plan: PlannedTopic[]): Prom
   })
 }
 
-/** `bus.topic-missing` if one is, else `bus.topic-differs`; the message has each difference and its remedy. */
+/**
+ * `bus.topic-missing` if one is, else `bus.topic-differs`; the message has each difference and its remedy. Retryable where only leaders are missing: a broker
+ * that has just started knows its topics before it leads them.
+ */
 export function topicsUnfit(differences: TopicDifference[]): WeirError {
   const code: ErrorCode = differences.some(({ what }) => what === 'topic') ? 'bus.topic-missing' : 'bus.topic-differs'
   const lines = differences.map(
     ({ topic, what, is, shouldBe, remedy }) => `${topic}: ${what} is ${is}, and must be ${shouldBe}. To do: ${remedy}`,
   )
-  return new WeirError(code, ['Topics are not as Weir needs them.', ...lines].join('\n  '))
+  const retryable = differences.every(({ what }) => what === 'leader')
+  return new WeirError(code, ['Topics are not as Weir needs them.', ...lines].join('\n  '), { retryable })
 }
 
 /** One after the other: kafkajs tells only one error of a request, and not for which of its topics. */

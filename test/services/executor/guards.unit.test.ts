@@ -163,6 +163,13 @@ describe('the deadline of a guard', () => {
     expect(kindsOf(first.when(at(clearedAt + 60_000, tick)))).toEqual(['claim'])
   })
 
+  it('comes first for whoever had less time, also where the tick comes after all of them: what would have let the call go on later is not told', () => {
+    const slow = guard({ name: 'approval', deadlineMs: 60_000, onTimeout: 'allow' })
+    const late = given(executor, guarded([slow, guard()])).when(at(clearedAt + 70_000, tick))
+    expect(linesOf(late, 'guard-verdict-given')).toMatchObject([{ guard: 'shell', answer: 'silent', verdicts: [{ verdict: 'reject' }] }])
+    expect(resultsOf(late)).toMatchObject([{ status: 'vetoed', reason: 'vetoed by guard shell: guard.silent' }])
+  })
+
   it('gives way to the end of the turn: then nothing starts, whatever on-timeout says', () => {
     for (const onTimeout of ['reject', 'allow'] as const) {
       const late = silent({ onTimeout, deadlineMs: 10 * expiresAt })

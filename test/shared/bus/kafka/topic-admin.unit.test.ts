@@ -79,6 +79,7 @@ describe('the error that differences make', () => {
     const missing = { topic: 'b', what: 'topic', is: 'missing', shouldBe: 'there', remedy: 'do that' }
     expect(topicsUnfit([differs])).toMatchObject({ code: 'bus.topic-differs' })
     expect(topicsUnfit([differs, missing])).toMatchObject({
+      retryable: false,
       code: 'bus.topic-missing',
       message: [
         'Topics are not as Weir needs them.',
@@ -86,6 +87,12 @@ describe('the error that differences make', () => {
         'b: topic is missing, and must be there. To do: do that',
       ].join('\n  '),
     })
+  })
+
+  it('may be asked again where only leaders are missing, as of a broker that has just started', () => {
+    const leaderless = { topic: 'a', what: 'leader', is: 'missing', shouldBe: 'there', remedy: 'look' }
+    const differs = { ...leaderless, what: 'partitions' }
+    expect([topicsUnfit([leaderless]).retryable, topicsUnfit([leaderless, differs]).retryable]).toEqual([true, false])
   })
 })
 
