@@ -1,4 +1,5 @@
-// How many records the executor folds in a second, for rounds of one call and of sixteen; and what each kind of tool adds to the bare thing that
+// How many records the executor folds in a second, for rounds of one call and of sixteen; what a turn costs it more where the round's stamp names a guard,
+// one that watches and one that enforces and answers; and what each kind of tool adds to the bare thing that
 // it is made of: a spawn of the same program with the same three pipes, a fetch from the same server, a message to a forked process and back. The
 // last two one after another on a connection and a process that are warm.
 //
@@ -14,13 +15,14 @@ import { moduleTools } from '../../services/executor/module.ts'
 import { executor } from '../../services/executor/reducer.ts'
 import type { RunningTool } from '../../services/executor/tool.ts'
 import type { Turn } from '../../services/executor/turn.ts'
-import { defaultPolicy } from '../../shared/agents.ts'
+import { defaultPolicy, policyOf } from '../../shared/agents.ts'
 import { systemClock } from '../../shared/clock.ts'
-import type { Call, Claim, Declaration, Outcome, RoundCleared, TurnEnded } from '../../shared/messages.ts'
+import type { Call, Claim, Declaration, GuardMode, GuardVerdict, Outcome, RoundCleared, TurnEnded } from '../../shared/messages.ts'
 import type { Row } from './row.ts'
 
 const laps = 30
 const recordsInLap = 30_000
+const turnsInLap = 5_000
 const starts = 150
 const warmCalls = 2_000
 
@@ -32,6 +34,7 @@ export async function benchExecutor(): Promise<Row[]> {
   return [
     { name: 'a turn with one call: records', value: recordsPerSecond(1), unit: 'records/s' },
     { name: 'a turn with sixteen calls: records', value: recordsPerSecond(16), unit: 'records/s' },
+    ...guardRows(),
     { name: 'command tool: start to result of `true`', value: ours, unit: 'ms', baseline: 'a bare spawn', ratio: ours / bare },
     { name: 'bare spawn: start to end of `true`', value: bare, unit: 'ms' },
     { name: 'http tool: call to result', value: post.ours, unit: 'ms', baseline: 'a bare fetch', ratio: post.ours / post.bare },
@@ -41,25 +44,67 @@ export async function benchExecutor(): Promise<Row[]> {
   ]
 }
 
-type Recorded = RoundCleared | Claim | Outcome | TurnEnded
+type Recorded = RoundCleared | GuardVerdict | Claim | Outcome | TurnEnded
 
 const mail: Declaration = { name: 'mail', description: '', schema: '{}', idempotent: false, timeoutMs: 1_000, poll: false }
 
-function recordsOf(calls: number): Recorded[] {
+/** `guard`: how one is in force in the round; undefined: there is none. */
+function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
   const place = { conversation: 'c', turn: 1 }
   const all = Array.from({ length: calls }, (_, ordinal): Call => {
     return { ordinal, id: 'id', name: 'mail', raw: '{"to":"somebody"}', source: 'deltas', problem: null }
   })
-  const stamped = { agent: 'agent', policy: defaultPolicy, expiresAt: 1e9, declarations: [mail], decided: [] }
+  const stamped = {
+    agent: 'agent',
+    policy: guard === undefined ? defaultPolicy : guarded(guard),
+    expiresAt: 1e9,
+    declarations: [mail],
+    decided: [],
+  }
   const claims = all.map(({ ordinal }): Claim => ({ type: 'claim', ...place, round: 1, ordinal, try: 1, owner: 'a' }))
   const outcomes = claims.map(({ ordinal, ...claim }): Outcome => {
     return { ...claim, type: 'outcome', ordinal, result: { ordinal, status: 'ok', text: 'a short result', reason: '', durationMs: 1 } }
   })
   return [
     { type: 'round-cleared', ...place, round: 1, calls: all, extendedTo: null, ...stamped },
+    ...(guard === 'enforce' ? [passed(place, all)] : []),
     ...claims,
     ...outcomes,
     { type: 'turn-ended', ...place },
+  ]
+}
+
+function guarded(mode: GuardMode): RoundCleared['policy'] {
+  const { version: _, ...content } = defaultPolicy
+  const guard = { name: 'guard', version: '1', tools: [{ pattern: '*', mode }], deadlineMs: 1_000, onTimeout: 'reject' as const }
+  return policyOf({ ...content, guards: [guard] })
+}
+
+function passed(place: { conversation: string; turn: number }, calls: Call[]): GuardVerdict {
+  const verdicts = calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' as const, code: '', text: '', evidence: null }))
+  const said = { clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1_000 }
+  return { type: 'guard-verdict', ...place, round: 1, guard: 'guard', version: '1', verdicts, intervention: null, ...said }
+}
+
+/** The three take turns, lap by lap. */
+function guardRows(): Row[] {
+  const cases = [undefined, 'shadow', 'enforce'] as const
+  const times = cases.map((): number[] => [])
+  const records = cases.map((guard) => recordsOf(1, guard))
+  for (let lap = 0; lap < laps; lap += 1)
+    for (const [i, turn] of records.entries()) {
+      const begun = process.hrtime.bigint()
+      for (let n = 0; n < turnsInLap; n += 1) fold(turn)
+      times[i]?.push(Number(process.hrtime.bigint() - begun) / 1e3 / turnsInLap)
+    }
+  const [none = 0, shadow = 0, enforcing = 0] = times.map(median)
+  const row = (what: string, value: number): Row => ({
+    ...{ name: `a turn with one call, ${what}`, value, unit: 'µs', baseline: 'no guard', ratio: value / none },
+  })
+  return [
+    { name: 'a turn with one call, no guard', value: none, unit: 'µs' },
+    row('one guard as a shadow', shadow),
+    row('one guard that enforces and answers', enforcing),
   ]
 }
 

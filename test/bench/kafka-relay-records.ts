@@ -1,8 +1,8 @@
-// The records of the relay's bench: rounds as the accumulator proposes them for the agent loop's conversation, one call each.
+// The records of the relay's bench: rounds of the agent loop's conversation, one call each, as the accumulator proposes them and as they are cleared.
 
-import { defaultPolicy } from '../../shared/agents.ts'
+import { defaultPolicy, policyOf } from '../../shared/agents.ts'
 import type { Bus, RecordToAppend } from '../../shared/bus/port.ts'
-import type { RoundProposed } from '../../shared/messages.ts'
+import type { RoundCleared, RoundProposed } from '../../shared/messages.ts'
 import { formatId } from '../../shared/runtime/derived-id.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { tool } from './agent-loop-conversation.ts'
@@ -11,21 +11,28 @@ const declaration = { ...tool, schema: JSON.stringify(tool.schema), idempotent: 
 const note = 'as the customer asked for it in the message'
 const usage = { inputTokens: 400, outputTokens: 40, cacheReadTokens: 0, cacheWriteTokens: 0 }
 
-/** The `n`th record of its partition. */
-export function proposed({ topicPrefix, partition, n }: { topicPrefix: string; partition: number; n: number }): RecordToAppend {
-  const call = {
-    ordinal: 0,
-    id: `toolu_${n}`,
-    name: tool.name,
-    raw: JSON.stringify({ hall: n % 4, article: 'A-40017', note }),
-    source: 'deltas' as const,
-    problem: null,
-  }
+export const guardName = 'passing'
+
+const { version: _, ...content } = defaultPolicy
+const guarded = policyOf({
+  ...content,
+  guards: [{ name: guardName, version: '1', tools: [{ pattern: '*', mode: 'enforce' }], deadlineMs: 60_000, onTimeout: 'reject' }],
+})
+
+/** A maker of records, each the `n`th of its partition. */
+export type MakeRecord = (place: { topicPrefix: string; partition: number; n: number }) => RecordToAppend
+
+function callOf(n: number): RoundCleared['calls'][number] {
+  const raw = JSON.stringify({ hall: n % 4, article: 'A-40017', note })
+  return { ordinal: 0, id: `toolu_${n}`, name: tool.name, raw, source: 'deltas', problem: null }
+}
+
+export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
   const attempt = n.toString(16).padStart(32, '0')
   const message: RoundProposed = {
     type: 'round-proposed',
     ...{ conversation: `conversation-${partition}-${n}`, turn: n, round: 1 },
-    response: { attempt, text: '', reasoning: '', calls: [call], stop: 'calls', finish: 'tool_use', usage },
+    response: { attempt, text: '', reasoning: '', calls: [callOf(n)], stop: 'calls', finish: 'tool_use', usage },
     failure: null,
     offered: [tool.name],
     declarations: [declaration],
@@ -35,13 +42,28 @@ export function proposed({ topicPrefix, partition, n }: { topicPrefix: string; p
   return { ...toRecord({ topic: `${topicPrefix}rounds-proposed`, partition, message }), id }
 }
 
+/** The guard is in force in it. */
+export const cleared: MakeRecord = ({ topicPrefix, partition, n }) => {
+  const message: RoundCleared = {
+    type: 'round-cleared',
+    ...{ conversation: `conversation-${partition}-${n}`, turn: n, round: 1 },
+    ...{ calls: [callOf(n)], decided: [], declarations: [declaration], agent: 'bench', policy: guarded },
+    ...{ expiresAt: Date.now() + 3_600_000, extendedTo: null },
+  }
+  const id = formatId({ stage: 'loop-detector', partition, offset: n, n: 0 })
+  return { ...toRecord({ topic: `${topicPrefix}rounds-cleared`, partition, message }), id }
+}
+
 /** Fills the partitions evenly, with batches of 1,000 records: one of them is what a fetch brings (1 MiB of a partition). */
-export async function fill(bus: Bus, options: { topicPrefix: string; partitions: number; records: number }): Promise<void> {
-  const { topicPrefix, partitions, records } = options
+export async function fill(
+  bus: Bus,
+  make: MakeRecord,
+  { topicPrefix, partitions, records }: { topicPrefix: string; partitions: number; records: number },
+): Promise<void> {
   for (let from = 0; from * partitions < records; from += 1_000)
     await Promise.all(
       [...new Array(partitions).keys()].map((partition) =>
-        bus.append(Array.from({ length: 1_000 }, (_, i) => proposed({ topicPrefix, partition, n: from + i }))),
+        bus.append(Array.from({ length: 1_000 }, (_, i) => make({ topicPrefix, partition, n: from + i }))),
       ),
     )
 }

@@ -1,10 +1,10 @@
-// One relay as a process of its own: the validator or the raw one. Tells `ready` when it is a member of its group; then, if it is to count records, what
+// One relay as a process of its own: the validator, a guard or the raw one. Tells `ready` when it is a member of its group; then, if it is to count records, what
 // it measured between the first `warmUp` of them and the `records` after those.
 
 import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
 import { startMeter } from './kafka-cpu.ts'
 
-export type RelayKind = 'validator' | 'kafkajs'
+export type RelayKind = 'kafkajs' | 'validator' | 'guard'
 
 /** `brokerPid`: whose CPU time is measured, too. */
 export type RelayOptions = {
@@ -26,13 +26,23 @@ export type MeasuredRelay = { perSecond: number; cpuUs: number; brokerCpuUs: num
 const options = optionsGiven<RelayOptions>()
 const { kind, count } = options
 const { promise: measured, resolve } = Promise.withResolvers<MeasuredRelay>()
-const open =
-  kind === 'validator' ? (await import('./kafka-relay-validator.ts')).openValidator : (await import('./kafka-relay-kafkajs.ts')).openKafkajs
-const relay = await open(options, count === undefined ? () => {} : createCounter(count))
+const relay = await (await openerOf(kind))(options, count === undefined ? () => {} : createCounter(count))
 tell('ready')
 if (count !== undefined) tell(await Promise.race([measured, relay.failed]))
 await Promise.race([untilToldToEnd(), relay.failed])
 await relay.close()
+
+/** Loads no other: a raw relay must not pay for Weir's modules. */
+async function openerOf(kind: RelayKind): Promise<OpenRelay> {
+  switch (kind) {
+    case 'kafkajs':
+      return (await import('./kafka-relay-kafkajs.ts')).openKafkajs
+    case 'validator':
+      return (await import('./kafka-relay-validator.ts')).openValidator
+    case 'guard':
+      return (await import('./kafka-relay-guard.ts')).openGuard
+  }
+}
 
 function createCounter({ warmUp, records, brokerPid }: NonNullable<RelayOptions['count']>): (records: number) => void {
   const pids = brokerPid === undefined ? [] : [brokerPid]

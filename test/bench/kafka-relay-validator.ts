@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { logJudgements } from '../../services/validator/log-judgements.ts'
 import { validator } from '../../services/validator/reducer.ts'
-import type { Bus } from '../../shared/bus/port.ts'
 import { runStage } from '../../shared/runtime/run-stage.ts'
+import { counted } from './kafka-counted-bus.ts'
 import type { OpenRelay } from './kafka-relay-runner.ts'
 import { errorLog as log, openBus } from './kafka-topics.ts'
 
@@ -18,31 +18,5 @@ export const openValidator: OpenRelay = async ({ bootstrapServers, topicPrefix }
       await subscription.close()
       await bus.close()
     },
-  }
-}
-
-/** Tells of each step when all that it led to is acknowledged. */
-function counted(bus: Bus, done: (records: number) => void): Bus {
-  return {
-    ...bus,
-    subscribe: (options) =>
-      bus.subscribe({
-        ...options,
-        async assign(assignment) {
-          const reader = await options.assign(assignment)
-          let records = 0
-          return {
-            ...reader,
-            read(batch) {
-              records = batch.length
-              return reader.read(batch)
-            },
-            acknowledged() {
-              reader.acknowledged()
-              done(records)
-            },
-          }
-        },
-      }),
   }
 }

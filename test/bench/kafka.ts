@@ -5,6 +5,7 @@ import { benchKafkaAgentLoop } from './kafka-agent-loop.ts'
 import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
 import type { BenchBroker } from './kafka-broker.ts'
 import { openBroker } from './kafka-broker.ts'
+import { benchKafkaGuards } from './kafka-guards.ts'
 import { benchKafkaRelay } from './kafka-relay.ts'
 import { benchKafkaRestart } from './kafka-restart.ts'
 import type { Row } from './row.ts'
@@ -18,7 +19,8 @@ export async function benchKafka(): Promise<Row[]> {
   }
   try {
     const rows: Row[] = []
-    for (const bench of [benchKafkaRelay, benchKafkaRestart, benchKafkaLatency, benchKafkaAgentLoop]) rows.push(...(await bench(broker)))
+    for (const bench of [benchKafkaRelay, benchKafkaRestart, benchKafkaGuards, benchKafkaLatency, benchKafkaAgentLoop])
+      rows.push(...(await bench(broker)))
     return rows
   } finally {
     await broker.stop()

@@ -1,0 +1,29 @@
+// A bus that counts what its readers have done, for relays that run on Weir's bus.
+
+import type { Bus } from '../../shared/bus/port.ts'
+
+/** Tells of each step when all that it led to is acknowledged. */
+export function counted(bus: Bus, done: (records: number) => void): Bus {
+  return {
+    ...bus,
+    subscribe: (options) =>
+      bus.subscribe({
+        ...options,
+        async assign(assignment) {
+          const reader = await options.assign(assignment)
+          let records = 0
+          return {
+            ...reader,
+            read(batch) {
+              records = batch.length
+              return reader.read(batch)
+            },
+            acknowledged() {
+              reader.acknowledged()
+              done(records)
+            },
+          }
+        },
+      }),
+  }
+}

@@ -1,0 +1,20 @@
+// Guards as a process of their own: registered to enforce for every tool, and run until the bench ends. Tells `ready` when all are in their groups.
+
+import type { Guard } from '../../shared/guard.ts'
+import { startGuards } from '../../shared/guards/start-guards.ts'
+import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { passing } from './kafka-relay-guard.ts'
+import { errorLog as log, openBus, partitions } from './kafka-topics.ts'
+
+export type GuardsOptions = { bootstrapServers: string; topicPrefix: string; guards: string[] }
+
+const { bootstrapServers, topicPrefix, guards } = optionsGiven<GuardsOptions>()
+const bus = await openBus(bootstrapServers)
+const running = await startGuards({
+  ...{ bus, topicPrefix, partitions, retentionMs: 3_600_000, mode: 'enforce', log },
+  guards: guards.map((name): Guard => ({ ...(passing as Guard), name })),
+})
+tell('ready')
+await Promise.race([untilToldToEnd(), running.failed])
+await running.close()
+await bus.close()

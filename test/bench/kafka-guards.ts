@@ -1,0 +1,124 @@
+// What guards add to a round at low load: the conversation of agent-loop.ts (four rounds with a call) one at a time, with the stages in one process of
+// `weir up`, without a guard, with one that enforces, and with ten. The three are there at once, each with topics and processes of its own, and take turns
+// with hops of the raw relay; a value is the median of the turns' values. A guard lets everything pass, so what is measured is the asking. All of a case's guards run
+// in one process, each as a consumer group of its own, as guards of one team do.
+// Run alone: node test/bench/kafka-guards.ts. How many records/s a guard's own runtime takes, kafka-relay.ts tells.
+// It does not measure: guards that think; latency under load; guards in many processes; several brokers and replicas, a network, TLS.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { guardTopicName } from '../../shared/topology.ts'
+import { callRounds } from './agent-loop-conversation.ts'
+import type { Loop } from './agent-loop-runner.ts'
+import { openClient } from './kafka-agent-loop-client.ts'
+import type { BenchBroker } from './kafka-broker.ts'
+import { withBroker } from './kafka-broker.ts'
+import { startChild } from './kafka-child.ts'
+import { median } from './kafka-figures.ts'
+import { layouts, withFleet } from './kafka-fleet.ts'
+import type { GuardsOptions } from './kafka-guards-runner.ts'
+import type { Hop } from './kafka-relay.ts'
+import { withHoppers } from './kafka-relay.ts'
+import { openBus } from './kafka-topics.ts'
+import type { Row } from './row.ts'
+
+/** How many guards each case has. */
+const cases = [0, 1, 10]
+/** Enough for the code of the stages to be compiled. */
+const warmUp = 240
+const turns = 60
+const hopsInTurn = 6
+/** About what a stage rests between two records of a round. */
+const restMs = 8
+
+/** One turn: the milliseconds of a conversation in each case, and of a hop. */
+type Turn = { conversations: number[]; hopMs: number }
+
+export async function benchKafkaGuards({ bootstrapServers }: BenchBroker): Promise<Row[]> {
+  const measured = await withCases(bootstrapServers, cases, (...loops) =>
+    withHoppers(bootstrapServers, ['kafkajs'], async (hop) => {
+      for (const loop of loops)
+        for (let i = 0; i < warmUp; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => loop.converse(`warm-${i + n}`)))
+      for (let i = 0; i < warmUp; i += 1) await hop()
+      const all: Turn[] = []
+      for (let i = 0; i < turns; i += 1) all.push(await turn(i, loops, hop))
+      return all
+    }),
+  )
+  return rowsOf(measured)
+}
+
+async function turn(i: number, loops: Loop[], hop: Hop): Promise<Turn> {
+  const conversations: number[] = []
+  for (const loop of loops) {
+    const began = performance.now()
+    await loop.converse(`c-${i}`)
+    conversations.push(performance.now() - began)
+  }
+  const hops: number[] = []
+  for (let n = 0; n < hopsInTurn; n += 1) {
+    await sleep(restMs)
+    hops.push((await hop()).hopMs)
+  }
+  return { conversations, hopMs: median(hops) }
+}
+
+function rowsOf(all: Turn[]): Row[] {
+  const hopMs = median(all.map((one) => one.hopMs))
+  /** Of one round, beyond the case without guards. */
+  const added = (i: number) => median(all.map(({ conversations }) => ((conversations[i] ?? 0) - (conversations[0] ?? 0)) / callRounds))
+  const [one, ten] = [added(1), added(2)]
+  const row = (name: string, value: number, compared: Pick<Row, 'baseline' | 'ratio'> = {}): Row => ({
+    name,
+    value,
+    unit: 'ms',
+    ...compared,
+  })
+  return [
+    ...cases.map((guards, i) =>
+      row(
+        `guards, one at a time: a conversation with ${guards}, p50`,
+        median(all.map(({ conversations }) => conversations[i] ?? Number.NaN)),
+      ),
+    ),
+    row('guards: a hop of the raw relay, p50', hopMs),
+    row('guards: one that enforces adds to a round, p50 (goal <= 3 x)', one, { baseline: 'a hop', ratio: one / hopMs }),
+    row('guards: ten that enforce add to a round, p50', ten, { baseline: 'one guard', ratio: ten / one }),
+  ]
+}
+
+/** Stages with so many guards each, all there at once. */
+async function withCases<T>(bootstrapServers: string, [count, ...rest]: number[], use: (...loops: Loop[]) => Promise<T>): Promise<T> {
+  if (count === undefined) return use()
+  return withFleet(bootstrapServers, layouts.together, async (fleet) => {
+    const { topicPrefix } = fleet
+    const guards = Array.from({ length: count }, (_, i) => `guard-${i}`)
+    const options: GuardsOptions = { bootstrapServers, topicPrefix, guards }
+    const child = startChild(new URL('./kafka-guards-runner.ts', import.meta.url), options)
+    await child.told<'ready'>()
+    const client = await openClient({ bootstrapServers, ...fleet })
+    try {
+      const result = await withCases(bootstrapServers, rest, (...others) => use(client, ...others))
+      await assertAnswered(options)
+      return result
+    } finally {
+      await client.close()
+      await child.end()
+    }
+  })
+}
+
+/** A guard that nobody asked would add nothing. */
+async function assertAnswered({ bootstrapServers, topicPrefix, guards }: GuardsOptions): Promise<void> {
+  const bus = await openBus(bootstrapServers)
+  try {
+    for (const guard of guards) {
+      const answers = (await bus.ends(topicPrefix + guardTopicName(guard))).reduce((sum, { begin, end }) => sum + end - begin, 0)
+      if (answers < turns * callRounds)
+        throw new Error(`${guard} of ${guards.length} answered ${answers} rounds, and not all of ${turns * callRounds}`)
+    }
+  } finally {
+    await bus.close()
+  }
+}
+
+if (import.meta.main) console.table(await withBroker(benchKafkaGuards))

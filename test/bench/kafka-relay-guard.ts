@@ -1,0 +1,33 @@
+// A guard on the Kafka bus as `weir guard run` runs it: rounds-cleared to its own topic. It remembers something of each conversation, as guards of use do.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Guard } from '../../shared/guard.ts'
+import { runGuard } from '../../shared/guards/run-guard.ts'
+import { guardTopicSpec } from '../../shared/topology.ts'
+import { counted } from './kafka-counted-bus.ts'
+import { guardName } from './kafka-relay-records.ts'
+import type { OpenRelay } from './kafka-relay-runner.ts'
+import { errorLog as log, openBus, partitions } from './kafka-topics.ts'
+
+/** Lets pass, and counts. */
+export const passing: Guard<{ seen: number }> = {
+  ...{ name: guardName, version: '1', tools: ['*'], deadlineMs: 60_000, onTimeout: 'reject' },
+  judge: ({ seen } = { seen: 0 }, { calls }) => ({
+    state: { seen: seen + calls.length },
+    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+  }),
+}
+
+export const openGuard: OpenRelay = async ({ bootstrapServers, topicPrefix }, done) => {
+  const bus = await openBus(bootstrapServers)
+  await bus.ensureTopics([guardTopicSpec(topicPrefix, guardName, partitions)])
+  const subscription = await runGuard(passing as Guard, { bus: counted(bus, done), topicPrefix, log })
+  while (!subscription.joined) await sleep(10)
+  return {
+    failed: subscription.failed,
+    async close() {
+      await subscription.close()
+      await bus.close()
+    },
+  }
+}
