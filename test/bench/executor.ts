@@ -76,7 +76,14 @@ function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
 
 function guarded(mode: GuardMode): RoundCleared['policy'] {
   const { version: _, ...content } = defaultPolicy
-  const guard = { name: 'guard', version: '1', tools: [{ pattern: '*', mode }], deadlineMs: 1_000, onTimeout: 'reject' as const }
+  const guard = {
+    name: 'guard',
+    version: '1',
+    tools: [{ pattern: '*', mode }],
+    deadlineMs: 1_000,
+    onTimeout: 'reject' as const,
+    rules: null,
+  }
   return policyOf({ ...content, guards: [guard] })
 }
 

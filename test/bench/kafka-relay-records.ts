@@ -16,7 +16,9 @@ export const guardName = 'passing'
 const { version: _, ...content } = defaultPolicy
 const guarded = policyOf({
   ...content,
-  guards: [{ name: guardName, version: '1', tools: [{ pattern: '*', mode: 'enforce' }], deadlineMs: 60_000, onTimeout: 'reject' }],
+  guards: [
+    { name: guardName, version: '1', tools: [{ pattern: '*', mode: 'enforce' }], deadlineMs: 60_000, onTimeout: 'reject', rules: null },
+  ],
 })
 
 /** A maker of records, each the `n`th of its partition. */

@@ -195,7 +195,7 @@ function argumentsOf({ name, job }: Member, { folder, bootstrapServers, prefix, 
     '--data-folder',
     join(folder, 'data', name),
   ]
-  const place = [...bus, '--command-property', `client.id=${name}`, '--log-level', 'info']
+  const place = [...bus, '--command-property', `client.id=${name}`, '--log-level', 'info', '--health-port', '0']
   switch (job.kind) {
     case 'stages':
       return [

@@ -50,7 +50,7 @@ afterAll(async () => {
 }, 60_000)
 
 const runGuard = async (): Promise<RunningWeir> => {
-  const running = desk.start(['guard', 'run', 'guard.mjs', ...place, '--log-level', 'info'])
+  const running = desk.start(['guard', 'run', 'guard.mjs', ...place, '--log-level', 'info', '--health-port', '0'])
   await running.shows('a guard runs')
   return running
 }
