@@ -64,6 +64,11 @@ export const limits = {
   partBytesMax: 64 * KiB,
   /** Bytes of a provider's body that may come without completing one event of its stream. */
   streamEventBytesMax: 8 * MiB,
+  /** How long a connection to a provider may take. */
+  modelConnectMs: 10 * second,
+  /** How long, and for how many bytes, the rest of a provider's answer is read when nobody needs it any more, so that its connection can be kept. */
+  modelLeaveMs: 1 * second,
+  modelLeaveBytesMax: 64 * KiB,
   /** Tokens of one kind that an answer counts as at most, so that no provider's number can break a turn's sum. */
   usageTokensMax: 1_000_000_000,
   /** The wait before another attempt where the provider names none: the first, doubled by each failure, and the longest. */
