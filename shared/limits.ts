@@ -171,6 +171,8 @@ export const limits = {
   moduleMemoryBytesMax: 256 * MiB,
   /** How far apart repeated ticks of one unit are, until it has moved. */
   tickRepeatMs: 1 * second,
+  /** How far apart the looks for overdue units are, for each open unit of a partition: 10,000 units are looked through ten times a second at most. */
+  tickLookMsPerUnit: 0.01,
   /** How long dead letters are kept at least: somebody has to find them. */
   deadLettersKeptMs: 30 * 24 * 60 * minute,
   /** Bytes of one record's value; the bus may have a lower bound. */
