@@ -64,6 +64,8 @@ export const limits = {
   partBytesMax: 64 * KiB,
   /** Bytes of a provider's body that may come without completing one event of its stream. */
   streamEventBytesMax: 8 * MiB,
+  /** Bytes of history entries that a gateway remembers of one partition, so that the next round does not read them again. */
+  historyKeptBytesMax: 2 * MiB,
   /** How long a connection to a provider may take. */
   modelConnectMs: 10 * second,
   /** How long, and for how many bytes, the rest of a provider's answer is read when nobody needs it any more, so that its connection can be kept. */

@@ -7,10 +7,12 @@ import { firstOffsetSince } from '../bus/range.ts'
 import type { Milliseconds } from '../clock.ts'
 import { decode } from '../codec.ts'
 import { WeirError } from '../errors.ts'
-import type { HistoryEntry, Message } from '../messages.ts'
+import { limits } from '../limits.ts'
+import type { Message } from '../messages.ts'
 import type { PerformerContext, StartPerformer } from '../performer.ts'
 import type { Output, Stage } from '../stage.ts'
-import { guardTopicName, historyKey, historyPrefix, stages } from '../topology.ts'
+import { guardTopicName, stages } from '../topology.ts'
+import { historyReader } from './history-reader.ts'
 import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
@@ -140,20 +142,7 @@ function performerContext({
         throw error
       }
     },
-    async history(upTo, waitMs) {
-      const topic = `${topicPrefix}history`
-      const list = () => bus.list({ topic, partition, prefix: historyPrefix(upTo.conversation) })
-      const key = historyKey(upTo)
-      let records = await list() // nearly always the entry is there already
-      if (!records.some((record) => record.key === key)) {
-        if ((await bus.get({ topic, partition, key, waitMs })) === undefined) return undefined
-        records = await list()
-      }
-      const entries = records.flatMap(({ value }) => (value === null ? [] : [decode(value) as HistoryEntry]))
-      return entries
-        .filter((entry) => entry.turn < upTo.turn || (entry.turn === upTo.turn && entry.round <= upTo.round))
-        .sort((a, b) => a.turn - b.turn || a.round - b.round)
-    },
+    history: historyReader({ bus, topic: `${topicPrefix}history`, partition, bytesMax: limits.historyKeptBytesMax }),
     async policy(key) {
       const record = await bus.get({ topic: `${topicPrefix}policies`, partition: 0, key, waitMs: 0 })
       return record?.value ? decode(record.value) : undefined
