@@ -159,6 +159,8 @@ export const limits = {
   agentDeclarationsBytesMax: 4 * MiB,
   /** Tools that one executor process runs at once. */
   runningToolsMax: 16,
+  /** How long the word that a tool has started may be held back, so that it is written with the end of one that is quick. */
+  toolStartedHoldMs: 10,
   /** Bytes of a tool's HTTP response that are read, kept or not; then its connection is closed. */
   toolResponseBytesMax: 64 * MiB,
   /** How long a connection to a tool's server is kept for the next call; many servers close an idle one after 5 seconds. */
