@@ -87,6 +87,8 @@ export type Bus = {
   readonly clock: Clock
   /** The claims of an owner of the same partition before this one can be given up at once: whoever wrote them is dead (embedded: the file's lock). */
   readonly provesFormerOwnersDead: boolean
+  /** What one append is given is written all or not at all, and in that order, also over several partitions. Absent: false (as on Kafka). */
+  readonly appendsWhole?: boolean
   /** The size in bytes up to which append takes a value; the runtime checks it before (R7). */
   readonly recordBytesMax: number
   /** Creates what is missing. A topic that exists with another partition count or kind: `bus.topic-differs`. */

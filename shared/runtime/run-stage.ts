@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Bus, Subscription } from '../bus/port.ts'
+import type { Appended, Bus, Subscription } from '../bus/port.ts'
 import { firstOffsetSince } from '../bus/range.ts'
 import type { Milliseconds } from '../clock.ts'
 import { decode } from '../codec.ts'
@@ -11,6 +11,7 @@ import { limits } from '../limits.ts'
 import type { Message } from '../messages.ts'
 import type { PerformerContext, StartPerformer } from '../performer.ts'
 import type { Output, Stage } from '../stage.ts'
+import type { Port } from '../topology.ts'
 import { guardTopicName, stages } from '../topology.ts'
 import { historyReader } from './history-reader.ts'
 import type { Instruments } from './instruments.ts'
@@ -121,6 +122,23 @@ function performerContext({
   giveUp,
   logTime,
 }: ContextOptions): PerformerContext {
+  async function write(entries: { to: Port; message: Message }[]): Promise<Appended[]> {
+    const written = entries.map(({ to, message }) => {
+      const topic = stages[stage].ports[to]
+      if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/topology.ts`)
+      return toRecord({ topic: topicPrefix + topic, partition, message })
+    })
+    try {
+      const appended = await writeObservation(bus, written, log)
+      instruments?.observed(stage, { messages: entries.map(({ message }) => message), written })
+      logTime.saw(appended)
+      return appended
+    } catch (error) {
+      giveUp(error)
+      throw error
+    }
+  }
+
   return {
     owner: randomId(),
     partition,
@@ -128,20 +146,8 @@ function performerContext({
     log,
     formerOwnersDead: bus.provesFormerOwnersDead,
     randomId,
-    async write(to, messages) {
-      const topic = stages[stage].ports[to]
-      if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/topology.ts`)
-      const written = messages.map((message) => toRecord({ topic: topicPrefix + topic, partition, message }))
-      try {
-        const appended = await writeObservation(bus, written, log)
-        instruments?.observed(stage, { messages, written })
-        logTime.saw(appended)
-        return appended
-      } catch (error) {
-        giveUp(error)
-        throw error
-      }
-    },
+    write: (to, messages) => write(messages.map((message) => ({ to, message }))),
+    writeWhole: bus.appendsWhole ? write : undefined,
     history: historyReader({ bus, topic: `${topicPrefix}history`, partition, bytesMax: limits.historyKeptBytesMax }),
     async policy(key) {
       const record = await bus.get({ topic: `${topicPrefix}policies`, partition: 0, key, waitMs: 0 })

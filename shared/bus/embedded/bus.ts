@@ -148,6 +148,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
   return {
     clock,
     provesFormerOwnersDead: true,
+    appendsWhole: true,
     recordBytesMax: options.recordBytesMax ?? limits.recordBytesMax,
     ...createReading({ log, clock, changes, assertOpen: () => assertOpen('closing') }),
 
