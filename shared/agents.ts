@@ -1,7 +1,7 @@
 // An agent: its model, its tools and its settings, as gateway and executor hold them. Commands, URLs and keys live here and never enter a
 // record; a record names a tool by the hash of its declaration, and who has no tool with that hash refuses.
 
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { Milliseconds } from './clock.ts'
 import type { AgentSettings, Declaration, Policy, ToolRef } from './messages.ts'
 
@@ -71,12 +71,17 @@ export type Agent = { name: string; system: string; model: Model; tools: Tool[];
 /** By name. */
 export type Agents = ReadonlyMap<string, Agent>
 
-/** sha-256 of a declaration, hex: the same for the same content, whatever the order of its fields. */
+/** A cache: those of an agent are asked for in every round. */
+const hashes = new WeakMap<Declaration, string>()
+
+/** sha-256 of a declaration, hex: the same for the same content, whatever the order of its fields. Nobody changes a declaration that has been made. */
 export function declarationHash(declaration: Declaration): string {
+  const known = hashes.get(declaration)
+  if (known !== undefined) return known
   const { name, description, schema, idempotent, timeoutMs, poll } = declaration
-  return createHash('sha256')
-    .update(JSON.stringify([name, description, schema, idempotent, timeoutMs, poll]))
-    .digest('hex')
+  const computed = hash('sha256', JSON.stringify([name, description, schema, idempotent, timeoutMs, poll]))
+  hashes.set(declaration, computed)
+  return computed
 }
 
 /** The reference under which requests offer a tool. */
@@ -87,6 +92,22 @@ export function toolRef(declaration: Declaration): ToolRef {
 /** The agent's tool of that name whose declaration has that hash; undefined where the agent, the tool or the hash does not match. */
 export function findTool(agents: Agents, agent: string, ref: ToolRef): Tool | undefined {
   return agents.get(agent)?.tools.find((tool) => tool.declaration.name === ref.name && declarationHash(tool.declaration) === ref.hash)
+}
+
+/** The agent's tool with just this declaration; the same as by its hash, without making one of each declaration that comes out of a record. */
+export function findDeclared(agents: Agents, agent: string, declaration: Declaration): Tool | undefined {
+  return agents.get(agent)?.tools.find((tool) => isSame(tool.declaration, declaration))
+}
+
+function isSame(one: Declaration, other: Declaration): boolean {
+  return (
+    one.name === other.name &&
+    one.description === other.description &&
+    one.schema === other.schema &&
+    one.idempotent === other.idempotent &&
+    one.timeoutMs === other.timeoutMs &&
+    one.poll === other.poll
+  )
 }
 
 const second: Milliseconds = 1000

@@ -64,6 +64,13 @@ export const limits = {
   partBytesMax: 64 * KiB,
   /** Bytes of a provider's body that may come without completing one event of its stream. */
   streamEventBytesMax: 8 * MiB,
+  /** Bytes of history entries that a gateway remembers of one partition, so that the next round does not read them again. */
+  historyKeptBytesMax: 2 * MiB,
+  /** How long a connection to a provider may take. */
+  modelConnectMs: 10 * second,
+  /** How long, and for how many bytes, the rest of a provider's answer is read when nobody needs it any more, so that its connection can be kept. */
+  modelLeaveMs: 1 * second,
+  modelLeaveBytesMax: 64 * KiB,
   /** Tokens of one kind that an answer counts as at most, so that no provider's number can break a turn's sum. */
   usageTokensMax: 1_000_000_000,
   /** The wait before another attempt where the provider names none: the first, doubled by each failure, and the longest. */
@@ -152,6 +159,8 @@ export const limits = {
   agentDeclarationsBytesMax: 4 * MiB,
   /** Tools that one executor process runs at once. */
   runningToolsMax: 16,
+  /** How long the word that a tool has started may be held back, so that it is written with the end of one that is quick. */
+  toolStartedHoldMs: 10,
   /** Bytes of a tool's HTTP response that are read, kept or not; then its connection is closed. */
   toolResponseBytesMax: 64 * MiB,
   /** How long a connection to a tool's server is kept for the next call; many servers close an idle one after 5 seconds. */
@@ -166,6 +175,8 @@ export const limits = {
   moduleMemoryBytesMax: 256 * MiB,
   /** How far apart repeated ticks of one unit are, until it has moved. */
   tickRepeatMs: 1 * second,
+  /** How far apart the looks for overdue units are, for each open unit of a partition: 10,000 units are looked through ten times a second at most. */
+  tickLookMsPerUnit: 0.01,
   /** How long dead letters are kept at least: somebody has to find them. */
   deadLettersKeptMs: 30 * 24 * 60 * minute,
   /** Bytes of one record's value; the bus may have a lower bound. */

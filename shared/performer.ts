@@ -20,6 +20,8 @@ export type PerformerContext = {
   randomId(): string
   /** Writes observed records, in order; resolves when all are acknowledged. Rejects when the bus gave up. */
   write(to: Port, messages: Message[]): Promise<Appended[]>
+  /** The same to several places, all or nothing. Undefined where the bus cannot: then write one after the other. */
+  readonly writeWhole?: ((entries: { to: Port; message: Message }[]) => Promise<Appended[]>) | undefined
   /** The entries of a conversation's history, in order of (turn, round), once the entry (turn, round) is there; undefined if it is not within `waitMs`. */
   history(upTo: { conversation: string; turn: number; round: number }, waitMs: Milliseconds): Promise<Message[] | undefined>
   /** A record of the table `policies`, or undefined. */

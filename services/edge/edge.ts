@@ -4,7 +4,7 @@
 import type { Agent } from '../../shared/agents.ts'
 import { partitionOf } from '../../shared/bus/partition.ts'
 import type { Bus } from '../../shared/bus/port.ts'
-import type { CancelRequested, MessageOf, Part, TurnFinished, UserMessage } from '../../shared/messages.ts'
+import type { CancelRequested, MessageOf, MessageType, Part, TurnFinished, UserMessage } from '../../shared/messages.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { findEarlierAnswer } from './earlier-answer.ts'
 import type { Feed, Heard, Listener } from './feed.ts'
@@ -23,6 +23,8 @@ const activityTypes = [
   'call-finished',
   'turn-finished',
 ] as const
+
+const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
 
 export type Activity = MessageOf<(typeof activityTypes)[number]>
 
@@ -76,7 +78,7 @@ export function openEdge({ bus, topicPrefix, partitions }: { bus: Bus; topicPref
   }
 
   /** One feed for each partition that somebody has listened to. */
-  function createFeeds<M extends Activity | Part>(topic: 'activity' | 'model-deltas', types: ReadonlySet<M['type']>) {
+  function createFeeds<M extends Activity | Part>(topic: 'activity' | 'model-deltas', types: ReadonlySet<MessageType>) {
     const feeds = new Map<number, Feed<M>>()
     return {
       of(conversation: string): Feed<M> {
@@ -101,9 +103,18 @@ export function openEdge({ bus, topicPrefix, partitions }: { bus: Bus; topicPref
     ask,
 
     async reply(question, signal) {
-      for await (const activity of ask(question, signal))
-        if (activity.type === 'turn-finished' && activity.messageId === question.messageId) return activity
-      throw new Error(`unreachable: ${question.messageId} ended without a word`)
+      const { conversation, messageId } = question
+      const heard = createMailbox(signal)
+      const stop = await activity.of(conversation).listen(conversation, heard, endOnly)
+      try {
+        await send(userMessage(question))
+        for (;;) {
+          const { message } = await heard.next()
+          if (message.type === 'turn-finished' && message.messageId === messageId) return message
+        }
+      } finally {
+        stop()
+      }
     },
 
     send: (question) => send(userMessage(question)),

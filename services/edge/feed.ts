@@ -2,8 +2,8 @@
 // read and decode every record a hundred times. It reads only while somebody listens.
 
 import type { Bus, StoredRecord } from '../../shared/bus/port.ts'
-import { decode } from '../../shared/codec.ts'
-import type { Message } from '../../shared/messages.ts'
+import { decode, typeIn } from '../../shared/codec.ts'
+import type { Message, MessageType } from '../../shared/messages.ts'
 
 /** A record as it is heard: its id, if it is a derived one, and what it says. */
 export type Heard<M extends Message> = { id: string | undefined; message: M }
@@ -12,16 +12,19 @@ export type Heard<M extends Message> = { id: string | undefined; message: M }
 export type Listener<M extends Message> = { hear: (heard: Heard<M>) => void; failed: (error: unknown) => void }
 
 export type Feed<M extends Message> = {
-  /** Calls `hear` for each record of the conversation from now on, until the returned function is called. */
-  listen(conversation: string, listener: Listener<M>): Promise<() => void>
+  /** Calls `hear` for each record of the conversation from now on, until the returned function is called. `types`: what it wants of it; default: all. */
+  listen(conversation: string, listener: Listener<M>, types?: ReadonlySet<MessageType>): Promise<() => void>
   close(): void
 }
 
 type Reading = { stop: AbortController; started: Promise<void> }
 
+/** The listeners of a conversation, and what each wants. */
+type Listeners<M extends Message> = Map<Listener<M>, ReadonlySet<MessageType>>
+
 /** `types`: what is heard of the topic; the rest of it is skipped. */
-export function createFeed<M extends Message>(bus: Bus, topic: string, partition: number, types: ReadonlySet<M['type']>): Feed<M> {
-  const listeners = new Map<string, Set<Listener<M>>>()
+export function createFeed<M extends Message>(bus: Bus, topic: string, partition: number, types: ReadonlySet<MessageType>): Feed<M> {
+  const listeners = new Map<string, Listeners<M>>()
   let reading: Reading | undefined
 
   function begin(): Reading {
@@ -35,7 +38,7 @@ export function createFeed<M extends Message>(bus: Bus, topic: string, partition
       read(from, signal).catch((error: unknown) => {
         if (reading !== begun) return
         reading = undefined // whoever listens next tries again
-        for (const listener of [...listeners.values()].flatMap((some) => [...some])) listener.failed(error)
+        for (const listener of [...listeners.values()].flatMap((some) => [...some.keys()])) listener.failed(error)
       })
     }
   }
@@ -48,13 +51,16 @@ export function createFeed<M extends Message>(bus: Bus, topic: string, partition
       }
   }
 
-  function tell(some: Set<Listener<M>>, { id, value }: StoredRecord): void {
+  function tell(some: Listeners<M>, { id, value }: StoredRecord): void {
     if (value === null) return
+    const type = typeIn(value) // most of it is for nobody, and to decode it costs more than all else here
+    const wanting = type === undefined ? [...some.keys()] : [...some].flatMap(([listener, wanted]) => (wanted.has(type) ? listener : []))
+    if (wanting.length === 0) return
     try {
       const message = decode(value)
-      if (isWanted(message)) for (const listener of [...some]) listener.hear({ id, message })
+      if (isWanted(message)) for (const listener of wanting) listener.hear({ id, message })
     } catch (error) {
-      for (const listener of [...some]) listener.failed(error)
+      for (const listener of wanting) listener.failed(error)
     }
   }
 
@@ -71,8 +77,8 @@ export function createFeed<M extends Message>(bus: Bus, topic: string, partition
   }
 
   return {
-    async listen(conversation, listener) {
-      listeners.set(conversation, (listeners.get(conversation) ?? new Set()).add(listener))
+    async listen(conversation, listener, wanted = types) {
+      listeners.set(conversation, (listeners.get(conversation) ?? new Map()).set(listener, wanted))
       reading ??= begin()
       try {
         await reading.started

@@ -10,6 +10,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import http from 'node:http'
 import https from 'node:https'
+import { urlToHttpOptions } from 'node:url'
 import type { HttpTool } from '../../shared/agents.ts'
 import { limits } from '../../shared/limits.ts'
 import { credentialsOf, withoutCredentials } from './credentials.ts'
@@ -20,29 +21,39 @@ import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
 import type { Cause } from './tool-endings.ts'
 import { neverStarted, stopped, stoppedBefore } from './tool-endings.ts'
 
-type Send = (url: URL, options: https.RequestOptions) => ClientRequest
-type Sent = { run: HttpTool; call: ToolCall; url: URL; request: ClientRequest }
+/** What is the same for all calls of a tool. */
+type Prepared = { run: HttpTool; url: URL; options: https.RequestOptions; headers: string[]; credentials: string[] }
+type Sent = { prepared: Prepared; call: ToolCall; request: ClientRequest }
 
 /** With connections of its own, shared by all tools that one process runs. */
 export function httpTools(): StartTool<HttpTool> {
   const options = { keepAlive: true, timeout: limits.toolConnectionIdleMs }
   const agents = { http: new http.Agent(options), https: new https.Agent(options) }
-  const send: Send = (url, options) =>
-    url.protocol === 'https:'
-      ? https.request(url, { ...options, agent: agents.https })
-      : http.request(url, { ...options, agent: agents.http })
+  const known = new WeakMap<HttpTool, Prepared>()
+
+  function prepare(run: HttpTool): Prepared {
+    const url = new URL(run.url)
+    const agent = url.protocol === 'https:' ? agents.https : agents.http
+    const options = { ...urlToHttpOptions(url), agent, method: 'POST' }
+    const prepared = { run, url, options, headers: headersOf(run, url), credentials: credentialsOf(run) }
+    known.set(run, prepared)
+    return prepared
+  }
 
   return (run, call) => {
     try {
-      const url = new URL(run.url)
-      return follow({ run, call, url, request: send(url, { method: 'POST', headers: headersOf(run, call) }) })
+      const prepared = known.get(run) ?? prepare(run)
+      const { request } = prepared.url.protocol === 'https:' ? https : http
+      const headers = [...prepared.headers, ...headersOfCall(call)]
+      return follow({ prepared, call, request: request({ ...prepared.options, headers }) })
     } catch (error) {
       return neverStarted(notSendable(error))
     }
   }
 }
 
-function follow({ run, call, url, request }: Sent): RunningTool {
+function follow({ prepared, call, request }: Sent): RunningTool {
+  const { run, url, credentials } = prepared
   const started = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<ToolEnding>()
   let answer: { message: IncomingMessage; body: () => Output } | undefined
@@ -98,7 +109,7 @@ function follow({ run, call, url, request }: Sent): RunningTool {
     started.resolve(false)
     // A connection is kept only where nothing of this call can still come or go on it.
     if (!(answer?.message.complete && request.writableFinished)) request.destroy()
-    ended.resolve(withoutCredentials(ending, credentialsOf(run)))
+    ended.resolve(withoutCredentials(ending, credentials))
   }
 }
 
@@ -110,19 +121,39 @@ function onceConnected(request: ClientRequest, { protocol }: URL, act: () => voi
   })
 }
 
-/** Those that say how the body is to be read and what becomes of the connection are ours. */
-const reserved = new Set(['connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'])
+/** Those that say how the body is to be read, what becomes of the connection and which call it is are ours. */
+const reserved = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'idempotency-key',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
 
-function headersOf({ headers }: HttpTool, call: ToolCall): Record<string, string | number> {
+/** As a list of names and values, which Node takes as it is: one by one they cost more than the rest of a call. */
+function headersOf({ headers }: HttpTool, { host, username, password }: URL): string[] {
   const given = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value.trim()])
-  return {
+  const all = {
+    host,
+    ...(username === '' && password === '' ? {} : { authorization: basic(username, password) }),
     'user-agent': 'weir',
     ...Object.fromEntries(given.filter(([name]) => !reserved.has(name))),
     'accept-encoding': 'identity', // the result is the body as it comes
     'content-type': 'application/json',
-    'content-length': Buffer.byteLength(call.arguments),
-    'idempotency-key': asciiOf(call.idempotencyKey),
   }
+  return Object.entries(all).flat()
+}
+
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`
+}
+
+function headersOfCall(call: ToolCall): string[] {
+  return ['content-length', String(Buffer.byteLength(call.arguments)), 'idempotency-key', asciiOf(call.idempotencyKey)]
 }
 
 /** The key is JSON text, and stays the same JSON text where what a header cannot carry is escaped. */

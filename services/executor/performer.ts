@@ -9,7 +9,7 @@
 // X5. A write that is refused means that the bus gave up: nothing more begins here, and the deadlines in the log decide.
 
 import type { Agents } from '../../shared/agents.ts'
-import { findTool, toolRef } from '../../shared/agents.ts'
+import { findDeclared } from '../../shared/agents.ts'
 import type { CallEnding } from '../../shared/call-endings.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
@@ -178,7 +178,7 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
   function start(jobs: Jobs, task: RunTask, { free }: Claimed): void {
     const name = nameOf(task)
     jobs.set(name, { phase: 'over' })
-    const tool = findTool(agents, task.agent, toolRef(task.declaration))
+    const tool = findDeclared(agents, task.agent, task.declaration)
     if (tool === undefined) {
       free()
       log.warn(
@@ -200,12 +200,22 @@ function performerOf({ agents, run, slotsOf }: Parts, context: PerformerContext)
   async function follow(jobs: Jobs, job: Running): Promise<void> {
     const { task, tool } = job
     const startedAt = clock.monotonic()
+    let isTold = false
+    let cancelTelling = (): void => {}
+    const tellStarted = (): void => {
+      if (isTold) return
+      isTold = true
+      cancelTelling()
+      track(write('activity', [{ type: 'tool-started', ...callTryOf(task), name: task.declaration.name }]))
+    }
     const hasStarted = tool.started.then((started) => {
-      if (started) track(write('activity', [{ type: 'tool-started', ...callTryOf(task), name: task.declaration.name }]))
+      if (started) cancelTelling = clock.after(limits.toolStartedHoldMs, tellStarted)
       return started
     })
     const ending = await tool.ended
-    const durationMs = (await hasStarted) ? Math.max(0, Math.round(clock.monotonic() - startedAt)) : 0
+    const started = await hasStarted
+    const durationMs = started ? Math.max(0, Math.round(clock.monotonic() - startedAt)) : 0
+    if (started) tellStarted()
     running.delete(job)
     if (jobs.get(nameOf(task)) === job) jobs.set(nameOf(task), { phase: 'over' })
     job.free()

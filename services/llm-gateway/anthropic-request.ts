@@ -14,6 +14,7 @@ import type {
 import type { Agent } from '../../shared/agents.ts'
 import type { Declaration } from '../../shared/messages.ts'
 import { conversationMessages } from './conversation-messages.ts'
+import { parsedSchema } from './parsed-schema.ts'
 import type { ProviderRequest } from './provider.ts'
 
 const cached: { cache_control: CacheControlEphemeral } = { cache_control: { type: 'ephemeral' } }
@@ -34,8 +35,9 @@ export function messageRequest({ model, system }: Agent, request: ProviderReques
   }
 }
 
-function toolOf({ name, description, schema }: Declaration): Tool {
-  return { name, description, input_schema: JSON.parse(schema) as Tool.InputSchema }
+function toolOf(declaration: Declaration): Tool {
+  const { name, description } = declaration
+  return { name, description, input_schema: parsedSchema(declaration) as Tool.InputSchema }
 }
 
 function systemOf(agent: string, nudge: string | null): { system?: TextBlockParam[] } {

@@ -7,12 +7,13 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { Agent } from '../../shared/agents.ts'
+import type { PartEvent } from '../../shared/messages.ts'
 import { refusalOf } from './anthropic-errors.ts'
 import type { MessageStream } from './anthropic-events.ts'
 import { endMessage, newMessageStream, readEvent, stopOf } from './anthropic-events.ts'
 import { messageRequest } from './anthropic-request.ts'
 import { sentEvents } from './event-stream.ts'
-import { patientFetch } from './patient-fetch.ts'
+import { httpFetch } from './http-fetch.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
 
@@ -20,7 +21,7 @@ import { interruptionOf } from './provider-errors.ts'
 const never = 2 ** 31 - 1
 
 /** How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is spoken; tests hand in recorded answers. */
-export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = patientFetch): Provider {
+export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = httpFetch): Provider {
   const client = new Anthropic({
     apiKey: agent.model.apiKey,
     // null, not undefined: a variable of the environment must not send an agent's conversations elsewhere.
@@ -45,10 +46,14 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = patient
       const message = newMessageStream(agent.model.apiKey)
       let interruption: unknown
       try {
-        for await (const { event, data } of sentEvents(response, heard)) {
-          const events = readEvent(message, event, data)
+        for await (const sent of sentEvents(response, heard)) {
+          const events: PartEvent[] = []
+          for (const { event, data } of sent) {
+            if (isDone(message)) break
+            events.push(...readEvent(message, event, data))
+          }
           if (events.length > 0) yield { kind: 'events', events }
-          if (message.over || message.fault !== undefined) break
+          if (isDone(message)) break
         }
         const events = endMessage(message)
         if (events.length > 0) yield { kind: 'events', events }
@@ -58,6 +63,10 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = patient
       yield endingOf(message, interruption)
     },
   }
+}
+
+function isDone({ over, fault }: MessageStream): boolean {
+  return over || fault !== undefined
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */

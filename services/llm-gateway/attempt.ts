@@ -41,9 +41,9 @@ export async function runAttempt(options: GatewayOptions, context: PerformerCont
   const id = { conversation, turn, round, attempt: context.randomId() }
   const log = context.log.child(id)
   try {
-    const observation = await observe({ options, context, task, stop, id, log })
-    if (observation === undefined || stop.aborted) return
-    await context.write('self', [observation])
+    const observed = await observe({ options, context, task, stop, id, log })
+    if (observed === undefined || stop.aborted) return
+    await observed.write()
   } catch (error) {
     log.warn({ err: error }, 'the attempt was given up: it could not be written')
   }
@@ -53,12 +53,12 @@ type AttemptId = { conversation: string; turn: number; round: number; attempt: s
 
 type Attempt = { options: GatewayOptions; context: PerformerContext; task: AttemptTask; stop: AbortSignal; id: AttemptId; log: Logger }
 
-/** The steps. Undefined: there is nothing to say. Rejects when something could not be written. */
-async function observe(attempt: Attempt): Promise<AttemptFailed | AttemptFinished | undefined> {
+/** The steps; what remains is to write how it went. Undefined: there is nothing to say. Rejects when something could not be written. */
+async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown> } | undefined> {
   const { context, task, stop, id, log } = attempt
   const ready = await orStopped(stop, prepare(attempt))
   if (ready === stopped) return undefined
-  if (ready.kind === 'failed') return attemptFailed(attempt, ready)
+  if (ready.kind === 'failed') return ending(attempt, attemptFailed(attempt, ready))
 
   if (isExpired(attempt)) return undefined
   await context.write('self', [{ type: 'attempt-started', ...id, owner: context.owner }])
@@ -68,11 +68,38 @@ async function observe(attempt: Attempt): Promise<AttemptFailed | AttemptFinishe
   const parts = new PartWriter(context.clock, (i, events) => context.write('response', [{ type: 'part', ...id, i, events }]))
   stop.addEventListener('abort', () => parts.drop(), { once: true })
   const answer = await streamAnswer(attempt, ready, parts)
-  const written = answer === stopped ? stopped : await orStopped(stop, parts.finish())
-  if (answer === stopped || written === stopped) {
+  const finished = answer === stopped ? stopped : await orStopped(stop, finishParts(attempt, parts))
+  if (answer === stopped || finished === stopped) {
     await parts.stop()
     return undefined
   }
+  return ending(attempt, conclusion(attempt, ready, answer, finished.parts), finished)
+}
+
+type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
+
+/** What is not written yet can go together with the ending, where the bus writes both or neither: one write less for each answer. */
+async function finishParts({ context }: Attempt, parts: PartWriter): Promise<FinishedParts> {
+  return context.writeWhole === undefined ? { parts: await parts.finish(), rest: [] } : parts.finishWithRest()
+}
+
+/** Keeps T1: parts that are left stand before the ending, in one write that is whole. */
+function ending(
+  { context, id }: Attempt,
+  message: AttemptFailed | AttemptFinished,
+  { parts, rest }: FinishedParts = { parts: 0, rest: [] },
+) {
+  const { writeWhole } = context
+  if (writeWhole === undefined || rest.length === 0) return { write: () => context.write('self', [message]) }
+  const records = rest.map(
+    (events, n) => ({ to: 'response', message: { type: 'part', ...id, i: parts - rest.length + n, events } }) as const,
+  )
+  return { write: () => writeWhole([...records, { to: 'self', message }]) }
+}
+
+/** How the attempt went. */
+function conclusion(attempt: Attempt, ready: Ready, answer: Answer | Failed, parts: number): AttemptFailed | AttemptFinished {
+  const { id, log } = attempt
   if (answer.kind === 'failed') return attemptFailed(attempt, answer)
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
   // A text that was cut there is still the best reply there is; calls would be cut too, and their results would have nowhere to go.
@@ -81,8 +108,8 @@ async function observe(attempt: Attempt): Promise<AttemptFailed | AttemptFinishe
   const { finish, stop: why } = answer
   const usage = boundedUsage(answer.usage)
   const declarations = ready.declarations.filter((declaration) => answer.mentions(declaration.name))
-  log.debug({ parts: written, finish, usage }, 'the model has answered')
-  return { type: 'attempt-finished', ...id, parts: written, finish, stop: why, usage, declarations, policy: ready.policy }
+  log.debug({ parts, finish, usage }, 'the model has answered')
+  return { type: 'attempt-finished', ...id, parts, finish, stop: why, usage, declarations, policy: ready.policy }
 }
 
 type Ready = { kind: 'ready'; agent: Agent; declarations: Declaration[]; request: ProviderRequest; policy: Policy }

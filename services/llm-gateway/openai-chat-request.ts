@@ -12,6 +12,7 @@ import type { Agent } from '../../shared/agents.ts'
 import type { Declaration } from '../../shared/messages.ts'
 import { chatMessages } from './openai-chat-messages.ts'
 import { serverHabits } from './openai-chat-server.ts'
+import { parsedSchema } from './parsed-schema.ts'
 import type { ProviderRequest } from './provider.ts'
 
 /** Throws where a tool's schema is no JSON: the agent's file was not checked. */
@@ -37,6 +38,7 @@ function systemMessage(text: string): ChatCompletionMessageParam[] {
   return text.trim() === '' ? [] : [{ role: 'system', content: text.toWellFormed() }]
 }
 
-function toolOf({ name, description, schema }: Declaration): ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters: JSON.parse(schema) as Record<string, unknown> } }
+function toolOf(declaration: Declaration): ChatCompletionFunctionTool {
+  const { name, description } = declaration
+  return { type: 'function', function: { name, description, parameters: parsedSchema(declaration) } }
 }

@@ -7,14 +7,15 @@
 
 import OpenAI from 'openai'
 import type { Agent } from '../../shared/agents.ts'
+import type { PartEvent } from '../../shared/messages.ts'
 import type { SentEvent } from './event-stream.ts'
 import { sentEvents, wholeBody } from './event-stream.ts'
 import { parseJson } from './exact-json.ts'
+import { httpFetch } from './http-fetch.ts'
 import { refusalOf, withErrorsShown } from './openai-chat-errors.ts'
 import type { ChatStream } from './openai-chat-events.ts'
 import { endChat, newChatStream, readChunk, stopOf } from './openai-chat-events.ts'
 import { chatRequest } from './openai-chat-request.ts'
-import { patientFetch } from './patient-fetch.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
 
@@ -22,7 +23,7 @@ import { interruptionOf } from './provider-errors.ts'
 const never = 2 ** 31 - 1
 
 /** How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is spoken; tests hand in recorded answers. */
-export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = patientFetch): Provider {
+export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = httpFetch): Provider {
   const client = new OpenAI({
     // The SDK insists on a key; servers on one's own machine have none and look at none.
     apiKey: agent.model.apiKey || 'none',
@@ -52,10 +53,14 @@ export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = patien
       const chat = newChatStream({ secret: agent.model.apiKey, model: agent.model.name, offered })
       let interruption: unknown
       try {
-        for await (const { event, data } of eventsOf(response, heard)) {
-          const events = readChunk(chat, event, data)
+        for await (const sent of eventsOf(response, heard)) {
+          const events: PartEvent[] = []
+          for (const { event, data } of sent) {
+            if (isDone(chat)) break
+            events.push(...readChunk(chat, event, data))
+          }
           if (events.length > 0) yield { kind: 'events', events }
-          if (chat.over || chat.fault !== undefined) break
+          if (isDone(chat)) break
         }
       } catch (error) {
         interruption = error
@@ -68,13 +73,17 @@ export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = patien
 }
 
 /** A server that does not stream answers with one completion, or with an error, as a body of JSON. */
-async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<SentEvent, void> {
+async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<SentEvent[], void> {
   if (!response.headers.get('content-type')?.includes('application/json')) yield* sentEvents(response, heard)
   else {
     const body = await wholeBody(response, heard)
     if (parseJson(body) === undefined) yield* sentEvents(new Response(body), heard)
-    else yield { event: null, data: body }
+    else yield [{ event: null, data: body }]
   }
+}
+
+function isDone({ over, fault }: ChatStream): boolean {
+  return over || fault !== undefined
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */

@@ -60,6 +60,19 @@ export class PartWriter {
     return this.written
   }
 
+  /** As finish, but the rest is left to the caller: the events of each record that is still to be written, from number `parts - rest.length` on. */
+  async finishWithRest(): Promise<{ parts: number; rest: PartEvent[][] }> {
+    this.isLast = true
+    while (this.inFlight !== undefined) await this.inFlight // takes what has gathered meanwhile, when it is over
+    this.throwFailure()
+    this.gather(this.characters.waiting())
+    this.clearTimer()
+    const rest: PartEvent[][] = []
+    while (this.gathered.length > 0) rest.push(this.take())
+    this.written += rest.length
+    return { parts: this.written, rest }
+  }
+
   /** Forgets what was not sent. */
   drop(): void {
     this.gathered = []

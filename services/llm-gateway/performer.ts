@@ -11,8 +11,8 @@ import { startHistoryExpiry } from './history-expiry.ts'
 import type { AttemptTask } from './reducer.ts'
 import { noLongerWanted } from './stopping.ts'
 
-/** `key`: the task that was started last for this round, running or not. */
-type RoundAtWork = { key: string; stop: AbortController }
+/** `key`: the task that was started last for this round. `stop`: of its attempt, while that runs. */
+type RoundAtWork = { key: string; stop: AbortController | undefined }
 
 /** The gateway's side effects; `close` aborts whatever it is called with, since a model's answer cannot be had in a moment of grace. */
 export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
@@ -24,23 +24,27 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
 
     function start(task: AttemptTask): RoundAtWork {
       const stop = new AbortController()
-      const attempt = runAttempt(options, context, task, stop.signal).finally(() => running.delete(attempt))
+      const round: RoundAtWork = { key: task.key, stop }
+      const attempt = runAttempt(options, context, task, stop.signal).finally(() => {
+        running.delete(attempt)
+        round.stop = undefined
+      })
       running.add(attempt)
-      return { key: task.key, stop }
+      return round
     }
 
     return {
       reconcile(unit, [task]) {
         const round = rounds.get(unit)
         if (isClosed || round?.key === task?.key) return
-        round?.stop.abort(noLongerWanted)
+        round?.stop?.abort(noLongerWanted)
         if (task === undefined) rounds.delete(unit)
         else rounds.set(unit, start(task))
       },
 
       async close() {
         isClosed = true
-        for (const { stop } of rounds.values()) stop.abort(noLongerWanted)
+        for (const { stop } of rounds.values()) stop?.abort(noLongerWanted)
         rounds.clear()
         await Promise.all([expiry.stop(), ...running])
       },

@@ -108,6 +108,17 @@ export function usableName(name: string, lengthMax: number): string {
  * would refuse this conversation for ever.
  */
 export function inputOf(call: Call): Record<string, unknown> {
+  const known = inputs.get(call)
+  if (known !== undefined) return known
+  const input = sendableInput(call)
+  inputs.set(call, input)
+  return input
+}
+
+/** A cache: the calls of an entry are said again in each request that follows. */
+const inputs = new WeakMap<Call, Record<string, unknown>>()
+
+function sendableInput(call: Call): Record<string, unknown> {
   const text = argumentText(call)
   if (!text.trimStart().startsWith('{') || jsonFault(text, limits.argumentDepthMax) !== undefined) return {}
   return sendableJson(text) as Record<string, unknown>

@@ -87,12 +87,17 @@ export type Bus = {
   readonly clock: Clock
   /** The claims of an owner of the same partition before this one can be given up at once: whoever wrote them is dead (embedded: the file's lock). */
   readonly provesFormerOwnersDead: boolean
+  /** What one append is given is written all or not at all, and in that order, also over several partitions. Absent: false (as on Kafka). */
+  readonly appendsWhole?: boolean
   /** The size in bytes up to which append takes a value; the runtime checks it before (R7). */
   readonly recordBytesMax: number
   /** Creates what is missing. A topic that exists with another partition count or kind: `bus.topic-differs`. */
   ensureTopics(topics: TopicSpec[]): Promise<void>
-  /** Resolves when all are acknowledged, in the order given. All or, after an error, perhaps some of them are written. A tombstone needs a table. */
-  append(records: RecordToAppend[]): Promise<Appended[]>
+  /**
+   * Resolves when all are acknowledged, in the order given. All or, after an error, perhaps some of them are written. A tombstone needs a table.
+   * `patient`: the caller would try again itself, so the bus may do that in its place for as long as it tries a step; then the error is not retryable.
+   */
+  append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>
   subscribe(options: SubscribeOptions): Promise<Subscription>
   ends(topic: string): Promise<PartitionEnds[]>
   /**

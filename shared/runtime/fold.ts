@@ -13,13 +13,13 @@ import type { Milliseconds } from '../clock.ts'
 import { decode, encode } from '../codec.ts'
 import { WeirError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import type { Message } from '../messages.ts'
+import type { Message, MessageType } from '../messages.ts'
 import type { Output, Reaction, Received, Stage } from '../stage.ts'
 import { onOneLine, shortened } from '../text-cut.ts'
-import type { TopicName } from '../topology.ts'
+import type { Port, StageName, TopicName, Writer } from '../topology.ts'
 import { keyOf, stages, topics } from '../topology.ts'
 import type { DerivedId, Marks } from './derived-id.ts'
-import { formatId, isRepeat, moveMark, parseId, writerOf } from './derived-id.ts'
+import { formatId, isRepeat, moveMark, parseId } from './derived-id.ts'
 import type { Position } from './position.ts'
 
 export type Unit<State> = {
@@ -34,8 +34,8 @@ export type Unit<State> = {
   /** Its last record, whatever that did, and the unit's time. */
   last: Offset
   time: Milliseconds
-  /** Records of the unit that made the reducer throw, and why: folding it again must not run into them again. */
-  failures: Map<Offset, string>
+  /** Records of the unit that made the reducer throw, and why: folding it again must not run into them again. Nearly no unit has any. */
+  failures: Map<Offset, string> | undefined
 }
 
 /** What one record led to. `unit`: the key of the unit it concerned; undefined when it was dropped. */
@@ -60,7 +60,7 @@ export type FoldOptions<State, In extends Message, Task> = {
   /** The stage's inbox again, from `from` to before `to`, to fold a unit a second time. */
   readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
   /** Take the records of this unit only, to fold it again; `failures` are those of its records that are known to make the reducer throw. */
-  only?: { unit: string; failures: ReadonlyMap<Offset, string> }
+  only?: { unit: string; failures: ReadonlyMap<Offset, string> | undefined }
 }
 
 /** A record that the reducer could not take, and the unit as it is in memory. */
@@ -76,7 +76,9 @@ const nothing: Taken = { unit: undefined, outputs: [], records: [] }
 
 export function createFold<State, In extends Message, Task>(options: FoldOptions<State, In, Task>): Fold<State> {
   const { stage, partition, topicPrefix } = options
-  const { inbox, ports } = stages[stage.name]
+  const { inbox } = stages[stage.name]
+  const admission = admissionOf(inbox)
+  const outlets = outletsOf(stage.name, topicPrefix)
   const marks: Marks = { ...options.marks }
   const units = new Map<string, Unit<State>>()
 
@@ -91,18 +93,19 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
 
   function take(record: StoredRecord): Taken | Promise<Taken> {
     const id = record.id === undefined ? undefined : parseId(record.id)
-    const mark = id && ([writerOf(id), marks[writerOf(id)]] as const)
-    const marksBefore = (): Marks => withMark(marks, mark)
+    const mark = id && marks[id.writer]
+    const marksBefore = (): Marks => withMark(marks, id?.writer, mark)
     if (id !== undefined && isRepeat(marks, id)) return nothing
     let message: In
+    let key: string
     try {
-      message = admit(record, id, inbox) as In
-      assertAtHome(record, message)
+      message = admit(record, id, inbox, admission) as In
+      key = message.type === 'tick' ? message.unit : stage.unit(message)
+      assertAtHome(record, message, key)
     } catch (error) {
       return options.only === undefined ? written(record, undefined, [deadLetter(record, stage.name, error)]) : nothing
     }
     if (id !== undefined) moveMark(marks, id) // not before it was admitted: what a stranger wrote under an id must not hide what comes
-    const key = message.type === 'tick' ? message.unit : stage.unit(message)
     if (options.only !== undefined && key !== options.only.unit) return nothing
     const unit = units.get(key)
     // What begins a unit anew brings its own time: a fold that begins there knows no other (R1).
@@ -112,7 +115,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
       return nothing
     }
     const received: Received<In> = { message, offset: record.offset, previous: unit?.last, time }
-    const failure = options.only?.failures.get(record.offset)
+    const failure = options.only?.failures?.get(record.offset)
     if (failure !== undefined) return settle({ record, key, received, unit, marksBefore }, unit?.state, failure, [])
     try {
       const reaction = stage.react(unit?.state, received)
@@ -129,10 +132,8 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
    * A unit opens in its conversation's own partition only: what somebody copied into another one would run a second time there, by another owner, and
    * be seen by nobody who looks for the conversation. Looked at where a unit would open, because the hash costs as much as a small record.
    */
-  function assertAtHome(record: StoredRecord, message: In): void {
-    if (options.partitions === undefined || message.type === 'tick') return
-    const unit = stage.unit(message)
-    if (unit === '' || units.has(unit)) return
+  function assertAtHome(record: StoredRecord, message: In, unit: string): void {
+    if (options.partitions === undefined || message.type === 'tick' || unit === '' || units.has(unit)) return
     const home = partitionOf(record.key, options.partitions)
     if (home !== record.partition)
       throw new WeirError(
@@ -176,7 +177,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
         since: time,
         last: offset,
         time,
-        failures: new Map(),
+        failures: undefined,
       })
     } else {
       unit.state = reaction.state
@@ -205,7 +206,8 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
       const reaction = stage.failed(state, received, reason)
       const taken = written(record, key, [...(reaction.records ?? []), ...told])
       keep(key, reaction, received, unit, marksBefore)
-      units.get(key)?.failures.set(record.offset, reason)
+      const open = units.get(key)
+      if (open !== undefined) open.failures = (open.failures ?? new Map()).set(record.offset, reason)
       return taken
     } catch {
       units.delete(key)
@@ -222,9 +224,8 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
 
   function written(record: StoredRecord, unit: string | undefined, outputs: Output[]): Taken {
     const records = outputs.map(({ to, message }, n): RecordToAppend => {
-      const topic = ports[to]
-      const writers = topic === undefined ? undefined : topics[topic].records[message.type]
-      if (topic === undefined || !(writers?.includes(stage.name) || writers?.includes('runtime of any stage')))
+      const outlet = outlets.get(to)
+      if (!outlet?.types.has(message.type))
         throw new WeirError('runtime.assertion', `${stage.name} may not write ${message.type} to its port ${to}; see shared/topology.ts`)
       const value = encode(message)
       if (value.length > limits.recordBytesMax)
@@ -233,7 +234,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
           `${message.type} of ${stage.name} has ${value.length} bytes, over the limit of ${limits.recordBytesMax}`,
         )
       return {
-        topic: topicPrefix + topic,
+        topic: outlet.topic,
         partition,
         key: keyOf(message),
         value,
@@ -244,22 +245,52 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
   }
 }
 
+/** Who may write a type of record: by name, by reducer, or observed by whomever. */
+type Admission = { writers: Writer[]; reducers: Set<string>; isOfAnyStage: boolean; isObserved: boolean }
+
+/** The wiring of an inbox, ready to be asked for each record. */
+function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
+  const observers = /^(edge|runtime|operator|.* performer)$/
+  const entries = Object.entries(topics[inbox].records) as [MessageType, Writer[]][]
+  return new Map(
+    entries.map(([type, writers]) => [
+      type,
+      {
+        writers,
+        reducers: new Set<string>(writers),
+        isOfAnyStage: writers.includes('runtime of any stage'),
+        isObserved: writers.some((writer) => observers.test(writer)),
+      },
+    ]),
+  )
+}
+
+/** What a stage may write to each of its ports. */
+function outletsOf(stage: StageName, topicPrefix: string): Map<Port, { topic: string; types: Set<MessageType> }> {
+  const ports = Object.entries(stages[stage].ports) as [Port, TopicName][]
+  return new Map(
+    ports.map(([port, topic]) => {
+      const entries = Object.entries(topics[topic].records) as [MessageType, Writer[]][]
+      const types = entries
+        .filter(([, writers]) => writers.includes(stage) || writers.includes('runtime of any stage'))
+        .map(([type]) => type)
+      return [port, { topic: topicPrefix + topic, types: new Set(types) }]
+    }),
+  )
+}
+
 /** Decodes a record and checks that it may stand in this inbox: an unknown or misplaced message is an error, never silence. */
-function admit(record: StoredRecord, id: DerivedId | undefined, inbox: TopicName): Message {
+function admit(record: StoredRecord, id: DerivedId | undefined, inbox: TopicName, admission: Map<MessageType, Admission>): Message {
   if (record.value === null) throw new WeirError('codec.bad-message', 'a log takes no tombstone')
   const message = decode(record.value)
-  const writers = topics[inbox].records[message.type]
-  if (writers === undefined) throw new WeirError('codec.bad-message', `${message.type} does not belong into ${inbox}`)
+  const admitted = admission.get(message.type)
+  if (admitted === undefined) throw new WeirError('codec.bad-message', `${message.type} does not belong into ${inbox}`)
   if (record.id !== undefined && id === undefined)
     throw new WeirError('codec.bad-message', `the id ${JSON.stringify(record.id)} is no derived id`)
-  const byReducer = id !== undefined && (writers.some((writer) => writer === id.stage) || writers.includes('runtime of any stage'))
-  const observed = writers.some(
-    (writer) => writer === 'edge' || writer === 'runtime' || writer === 'operator' || writer.endsWith(' performer'),
-  )
-  if (id === undefined ? !observed : !byReducer)
+  if (id === undefined ? !admitted.isObserved : !(admitted.isOfAnyStage || admitted.reducers.has(id.stage)))
     throw new WeirError(
       'codec.bad-message',
-      `${message.type} in ${inbox} may not come from ${id?.stage ?? 'an observer'}; writers are ${writers.join(', ')}`,
+      `${message.type} in ${inbox} may not come from ${id?.stage ?? 'an observer'}; writers are ${admitted.writers.join(', ')}`,
     )
   if (keyOf(message) !== record.key)
     throw new WeirError('codec.bad-message', `${message.type} of ${keyOf(message)} stands under the key ${record.key}`)
@@ -287,11 +318,11 @@ function deadLetter(record: StoredRecord, stage: string, error: unknown): Output
 }
 
 /** The marks as they were before one of them moved. */
-function withMark(marks: Marks, mark: readonly [string, Marks[string] | undefined] | undefined): Marks {
+function withMark(marks: Marks, writer: string | undefined, mark: Marks[string] | undefined): Marks {
   const copy = { ...marks }
-  if (mark === undefined) return copy
-  if (mark[1] === undefined) delete copy[mark[0]]
-  else copy[mark[0]] = mark[1]
+  if (writer === undefined) return copy
+  if (mark === undefined) delete copy[writer]
+  else copy[writer] = mark
   return copy
 }
 

@@ -11,7 +11,7 @@ import { limits } from '../limits.ts'
 export async function writeObservation(bus: Pick<Bus, 'append' | 'clock'>, records: RecordToAppend[], log: Logger): Promise<Appended[]> {
   for (let failures = 0; ; ) {
     try {
-      return await bus.append(records)
+      return await bus.append(records, { patient: true })
     } catch (error) {
       failures += 1
       if (!isRetryable(error) || failures >= limits.observationTriesMax) throw error

@@ -142,6 +142,7 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
     let cancel: (() => void) | undefined
     let isWriting = false
     let isLookDue = false
+    let lookedAt = Number.NEGATIVE_INFINITY
 
     return {
       moved(key: string, unit: Unit<State> | undefined): void {
@@ -158,7 +159,9 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
       if (time >= next) return
       cancel?.()
       next = time
-      cancel = bus.clock.after(time - bus.clock.now(), look)
+      // A look takes the longer the more units there are, such as conversations that are remembered for ten minutes: so the farther apart they are.
+      const apart = lookedAt + fold.units.size * limits.tickLookMsPerUnit - bus.clock.monotonic()
+      cancel = bus.clock.after(Math.max(time - bus.clock.now(), apart), look)
     }
 
     function look(): void {
@@ -166,6 +169,7 @@ export function readPartition<State, In extends Message, Task>(options: Partitio
       isLookDue = isWriting // keeps P3
       if (isClosed || isWriting) return
       const now = bus.clock.now()
+      lookedAt = bus.clock.monotonic()
       const overdue: Tick[] = []
       for (const [key, unit] of fold.units) {
         const due = stage.due(unit.state)

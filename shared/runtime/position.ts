@@ -8,8 +8,14 @@ import type { Marks } from './derived-id.ts'
 /** `done`: all records before it are done; `from`: the first record of the oldest open unit, or `done`; `marks`: those at `from`. */
 export type Position = { done: Offset; from: Offset; marks: Marks }
 
+/** The metadata is made when somebody looks at it: most commits are overtaken by the next one before they are written. */
 export function toCommit({ done, from, marks }: Position): Commit {
-  return { offset: done, metadata: JSON.stringify({ from, marks }) }
+  return {
+    offset: done,
+    get metadata() {
+      return JSON.stringify({ from, marks })
+    },
+  }
 }
 
 /**

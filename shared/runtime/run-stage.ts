@@ -1,16 +1,19 @@
 // Runs one stage on a bus: a consumer group over its inbox, and for each assigned partition a fold and, where the stage has one, a performer.
 
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Bus, Subscription } from '../bus/port.ts'
+import type { Appended, Bus, Subscription } from '../bus/port.ts'
 import { firstOffsetSince } from '../bus/range.ts'
 import type { Milliseconds } from '../clock.ts'
 import { decode } from '../codec.ts'
 import { WeirError } from '../errors.ts'
-import type { HistoryEntry, Message } from '../messages.ts'
+import { limits } from '../limits.ts'
+import type { Message } from '../messages.ts'
 import type { PerformerContext, StartPerformer } from '../performer.ts'
 import type { Output, Stage } from '../stage.ts'
-import { guardTopicName, historyKey, historyPrefix, stages } from '../topology.ts'
+import type { Port } from '../topology.ts'
+import { guardTopicName, stages } from '../topology.ts'
+import { historyReader } from './history-reader.ts'
 import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
@@ -119,6 +122,23 @@ function performerContext({
   giveUp,
   logTime,
 }: ContextOptions): PerformerContext {
+  async function write(entries: { to: Port; message: Message }[]): Promise<Appended[]> {
+    const written = entries.map(({ to, message }) => {
+      const topic = stages[stage].ports[to]
+      if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/topology.ts`)
+      return toRecord({ topic: topicPrefix + topic, partition, message })
+    })
+    try {
+      const appended = await writeObservation(bus, written, log)
+      instruments?.observed(stage, { messages: entries.map(({ message }) => message), written })
+      logTime.saw(appended)
+      return appended
+    } catch (error) {
+      giveUp(error)
+      throw error
+    }
+  }
+
   return {
     owner: randomId(),
     partition,
@@ -126,34 +146,9 @@ function performerContext({
     log,
     formerOwnersDead: bus.provesFormerOwnersDead,
     randomId,
-    async write(to, messages) {
-      const topic = stages[stage].ports[to]
-      if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/topology.ts`)
-      const written = messages.map((message) => toRecord({ topic: topicPrefix + topic, partition, message }))
-      try {
-        const appended = await writeObservation(bus, written, log)
-        instruments?.observed(stage, { messages, written })
-        logTime.saw(appended)
-        return appended
-      } catch (error) {
-        giveUp(error)
-        throw error
-      }
-    },
-    async history(upTo, waitMs) {
-      const topic = `${topicPrefix}history`
-      const list = () => bus.list({ topic, partition, prefix: historyPrefix(upTo.conversation) })
-      const key = historyKey(upTo)
-      let records = await list() // nearly always the entry is there already
-      if (!records.some((record) => record.key === key)) {
-        if ((await bus.get({ topic, partition, key, waitMs })) === undefined) return undefined
-        records = await list()
-      }
-      const entries = records.flatMap(({ value }) => (value === null ? [] : [decode(value) as HistoryEntry]))
-      return entries
-        .filter((entry) => entry.turn < upTo.turn || (entry.turn === upTo.turn && entry.round <= upTo.round))
-        .sort((a, b) => a.turn - b.turn || a.round - b.round)
-    },
+    write: (to, messages) => write(messages.map((message) => ({ to, message }))),
+    writeWhole: bus.appendsWhole ? write : undefined,
+    history: historyReader({ bus, topic: `${topicPrefix}history`, partition, bytesMax: limits.historyKeptBytesMax }),
     async policy(key) {
       const record = await bus.get({ topic: `${topicPrefix}policies`, partition: 0, key, waitMs: 0 })
       return record?.value ? decode(record.value) : undefined
@@ -179,6 +174,7 @@ function performerContext({
   }
 }
 
+/** Node keeps random bytes ready for these; to ask the system for each id's takes longer than all else of an id. */
 function systemRandomId(): string {
-  return randomBytes(16).toString('hex')
+  return randomUUID().replaceAll('-', '')
 }

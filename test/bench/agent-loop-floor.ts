@@ -1,13 +1,14 @@
 // The agent loop without Weir: the SDK's own streaming in a plain loop, the tool called with fetch, nothing written anywhere. It looks at no
-// schema, has no limit and no guard: the least that anybody's loop over this SDK can cost.
+// schema, has no limit and no guard: what a loop over this SDK costs whoever writes it as the SDK's documents show it. `fetch`: that of Node, or
+// the HTTP client of Weir's gateway, which takes less: so one sees how much of Weir's cost that saves.
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { ContentBlock, MessageParam } from '@anthropic-ai/sdk/resources/messages'
 import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
 import type { Loop } from './agent-loop-runner.ts'
 
-export function openFloor(url: string): Loop {
-  const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 0 })
+export function openFloor(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): Loop {
+  const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 0, fetch })
   const tools = [{ name: tool.name, description: tool.description, input_schema: tool.schema as Anthropic.Tool.InputSchema }]
 
   async function respond(messages: MessageParam[]): Promise<ContentBlock[]> {

@@ -14,7 +14,7 @@ export type Loop = {
 
 /** `conversations`: how many are measured, after `warmUp` more. `resume`: none is begun, those that a killed process began are waited for. */
 export type RunnerOptions = { url: string; conversations: number; atOnce: number; warmUp: number; resume?: boolean } & (
-  | { kind: 'floor' }
+  | { kind: 'floor'; leanHttp?: boolean }
   | { kind: 'weir'; file: string; synchronous: Synchronous }
 )
 
@@ -31,11 +31,16 @@ export type Measured = {
 const windowSize = 1_000
 
 const options = JSON.parse(process.argv[2] ?? '') as RunnerOptions
-const loop = options.kind === 'floor' ? (await import('./agent-loop-floor.ts')).openFloor(options.url) : await openWeir(options)
+const loop = options.kind === 'floor' ? await openFloor(options) : await openWeir(options)
 const names = (what: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${what}-${i}`)
 const measured = options.resume ? await resume() : await run()
 await loop.close()
 process.stdout.write(`${JSON.stringify(measured)}\n`)
+
+async function openFloor({ url, leanHttp }: RunnerOptions & { kind: 'floor' }): Promise<Loop> {
+  const fetch = leanHttp ? (await import('../../services/llm-gateway/http-fetch.ts')).httpFetch : globalThis.fetch
+  return (await import('./agent-loop-floor.ts')).openFloor(url, fetch)
+}
 
 async function openWeir(options: RunnerOptions & { kind: 'weir' }): Promise<Loop> {
   return (await import('./agent-loop-weir.ts')).openWeir(options)

@@ -26,8 +26,8 @@ const atOnce = 64
 const warmUp = 200
 const manyConversations = Number(process.env.WEIR_BENCH_CONVERSATIONS ?? 3_000)
 
-type Contender = 'floor' | 'normal' | 'full'
-const contenders: Contender[] = ['floor', 'normal', 'full']
+type Contender = 'floor' | 'lean' | 'normal' | 'full'
+const contenders: Contender[] = ['floor', 'lean', 'normal', 'full']
 const goals = { normal: 0.65, full: 0.45 }
 
 export async function benchAgentLoop(): Promise<Row[]> {
@@ -35,11 +35,18 @@ export async function benchAgentLoop(): Promise<Row[]> {
 }
 
 async function throughput(): Promise<Row[]> {
-  const { floor, normal, full } = await alternating({ conversations: 400, atOnce, warmUp })
+  const { floor, lean, normal, full } = await alternating({ conversations: 600, atOnce, warmUp })
   const of = (pick: (measured: Measured) => number) => (all: Measured[]) => median(all.map(pick))
   const [perCpuSecond, perSecond, memory] = [of((m) => m.perCpuSecond), of((m) => m.perSecond), of((m) => m.peakRssMiB)]
   const compared = (name: string, unit: string, value: typeof memory, goalOf: (who: 'normal' | 'full') => string): Row[] => [
     { name: `plain loop, ${name}`, value: value(floor), unit },
+    {
+      name: `plain loop with Weir's HTTP client, ${name}`,
+      value: value(lean),
+      unit,
+      baseline: 'plain loop',
+      ratio: value(lean) / value(floor),
+    },
     ...(['normal', 'full'] as const).map((who) => ({
       name: `Weir, synchronous ${who}, ${name} (goal ${goalOf(who)})`,
       value: value(who === 'normal' ? normal : full),
@@ -56,10 +63,16 @@ async function throughput(): Promise<Row[]> {
 }
 
 async function latency(): Promise<Row[]> {
-  const { floor, normal, full } = await alternating({ conversations: 100, atOnce: 1, warmUp: 50 })
-  const [plain, ...weir] = [floor, normal, full].map((all) => median(all.map(({ p50Ms }) => p50Ms))) as [number, number, number]
+  const { floor, lean, normal, full } = await alternating({ conversations: 300, atOnce: 1, warmUp: 300 })
+  const [plain, withLeanHttp, ...weir] = [floor, lean, normal, full].map((all) => median(all.map(({ p50Ms }) => p50Ms))) as [
+    number,
+    number,
+    number,
+    number,
+  ]
   return [
     { name: 'plain loop, one at a time, p50 of a conversation', value: plain, unit: 'ms' },
+    { name: "plain loop with Weir's HTTP client, the same", value: withLeanHttp, unit: 'ms' },
     ...weir.map((value, i) => ({
       name: `Weir, synchronous ${i === 0 ? 'normal' : 'full'}, one at a time, p50 beyond that${i === 0 ? ' (goal <= 6)' : ''}`,
       value: value - plain,
@@ -126,12 +139,14 @@ function coldStart(): Row[] {
 
 /** Every contender in turn, and that a few times: what disturbs the machine disturbs all of them. */
 async function alternating(options: Pick<RunnerOptions, 'conversations' | 'atOnce' | 'warmUp'>): Promise<Record<Contender, Measured[]>> {
-  const measured: Record<Contender, Measured[]> = { floor: [], normal: [], full: [] }
+  const measured: Record<Contender, Measured[]> = { floor: [], lean: [], normal: [], full: [] }
   for (let run = 0; run < runs; run += 1)
     for (const who of contenders)
       await withServer({ toolMs: 0, keepsStarts: false }, async ({ url, folder }) => {
         const weir = { kind: 'weir' as const, file: join(folder, 'weir.db') }
-        measured[who].push(await measure({ ...options, url, ...(who === 'floor' ? { kind: who } : { ...weir, synchronous: who }) }))
+        const plain = { kind: 'floor' as const, leanHttp: who === 'lean' }
+        const contender = who === 'floor' || who === 'lean' ? plain : { ...weir, synchronous: who }
+        measured[who].push(await measure({ ...options, url, ...contender }))
       })
   return measured
 }

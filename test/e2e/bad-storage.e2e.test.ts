@@ -54,16 +54,17 @@ async function start(model: (request: ModelCall, number: number) => Reply): Prom
   const settings = { policy: { startWithinMs: 2_000, graceMs: 100 } }
   const agent = testAgent(server.url, { tools, settings }, join(folder, 'starts'))
   const log: string[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => log.push(line) })
   let limitPages = (_pages: number): void => {}
   const bus = await openEmbeddedBus({
     file: join(folder, 'weir.db'),
     clock: systemClock,
     keepFrom: foldFrom,
+    log: logger,
     onLog: (opened) => {
       limitPages = opened.limitPages
     },
   })
-  const logger = pino({ level: 'info' }, { write: (line: string) => log.push(line) })
   const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix: 'weir.', partitions, log: logger })
   weir = { bus, running, agent, log, fill: () => limitPages(1), empty: () => limitPages(1_000_000) }
   return weir
@@ -108,7 +109,7 @@ describe('a disk that is full for a moment', () => {
     const turn = ask(running, 'go')
     await until(async () => (await starts()).length > 0)
     running.fill()
-    await until(async () => running.log.some((line) => line.includes('an observation could not be written')))
+    await until(async () => running.log.some((line) => line.includes('writing the log failed; it is tried again')))
     running.empty()
     expect(await turn).toMatchObject({ outcome: 'answered', totals: { rounds: 2, calls: 1 } })
     expect(resultsOf(server?.requests[1])).toEqual([long])
@@ -127,7 +128,7 @@ describe('a disk that is full for a moment', () => {
       ),
     )
     const turn = ask(running, 'go')
-    await until(async () => running.log.some((line) => line.includes('an observation could not be written')))
+    await until(async () => running.log.some((line) => line.includes('writing the log failed; it is tried again')))
     running.empty()
     expect(await turn).toMatchObject({ outcome: 'answered', reply: long })
     expect(server?.requests).toHaveLength(1)

@@ -113,7 +113,7 @@ function expectPaired({ messages }: ModelCall): void {
 
 describe('a killed process', () => {
   // Every step in turn would take minutes; these are spread over the whole of three turns, and the simulation tries the rest.
-  const steps = Array.from({ length: 14 }, (_, i) => 3 + i * 23)
+  const steps = Array.from({ length: 14 }, (_, i) => 3 + i * 15)
 
   it.each(steps)('at step %d leaves nothing lost and nothing done twice', async (dieAt) => {
     const seen = await runKilled({ dieAt })

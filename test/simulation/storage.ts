@@ -1,12 +1,14 @@
 // Where a simulation keeps its records: the embedded bus's log in memory, or a handful of arrays that do the same ten times faster.
 // Every seed must give the same bytes on both (simulation.e2e.test.ts), so the arrays are also the model that the embedded log is held against.
 
-import type { Log } from '../../shared/bus/embedded/log.ts'
+import type { GroupCommit, Log, PartitionName } from '../../shared/bus/embedded/log.ts'
 import { openLog } from '../../shared/bus/embedded/log.ts'
-import type { Commit, StoredRecord, TopicSpec } from '../../shared/bus/port.ts'
+import type { Appended, Commit, RecordToAppend, StoredRecord, TopicSpec } from '../../shared/bus/port.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 
-export type Storage = Pick<Log, 'topic' | 'topics' | 'write' | 'read' | 'ends' | 'end' | 'committed' | 'close'>
+export type Storage = Pick<Log, 'topic' | 'topics' | 'read' | 'ends' | 'end' | 'committed' | 'close'> & {
+  write(what: { records: RecordToAppend[]; commits: GroupCommit[] }): { appended: Appended[]; grown: PartitionName[] }
+}
 
 export type StorageKind = 'arrays' | 'embedded'
 
@@ -16,7 +18,14 @@ export function openStorage({ kind, now, topics }: StorageOptions): Storage {
   if (kind === 'arrays') return arrays(now, topics)
   const log = openLog({ file: ':memory:', clock: { now, monotonic: now, after: () => () => {} }, readOnly: false, synchronous: 'off' })
   log.ensureTopics(topics)
-  return log
+  return {
+    ...log,
+    write({ records, commits }) {
+      const staged = log.stage(records)
+      const grown = log.write({ records: staged, commits })
+      return { appended: staged.map(({ partition, offset, time }) => ({ partition, offset, time })), grown }
+    },
+  }
 }
 
 function arrays(now: () => Milliseconds, specs: TopicSpec[]): Storage {

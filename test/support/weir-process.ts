@@ -74,9 +74,9 @@ function mortal(bus: Bus, dieAt: number): Bus {
   }
   return {
     ...bus,
-    async append(records) {
+    async append(records, how) {
       step()
-      const appended = await bus.append(records)
+      const appended = await bus.append(records, how)
       step()
       return appended
     },

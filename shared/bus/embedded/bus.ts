@@ -1,11 +1,13 @@
 // The embedded bus: one process, one SQLite file, no broker. It keeps every promise of port.ts; test/shared/bus/contract.ts holds it to them.
 //
-//   append ──┐                                        ┌──▶ append's promise, acknowledged()
-//            ├─▶ queue (writer.ts) ─▶ one transaction ┼──▶ followers, waiting get (changes.ts, reading.ts)
-//   steps ───┘                        (log.ts)        └──▶ next batches of readers (subscriptions.ts) ─▶ steps
+//   append ─▶ queue (writer.ts) ─▶ one transaction ─▶ append's promise, followers, waiting get (changes.ts, reading.ts)
+//                                    (log.ts)       └▶ batches of readers (subscriptions.ts) ─▶ steps ─┐
+//                                                        ▲                                             ├─▶ one transaction ─▶ acknowledged(), followers
+//                                                        └─────────────────────────────────────────────┘
 //
-// All that is asked for in one turn of the event loop is written in one transaction, at its end. Where it is kinder than Kafka: a transaction holds the
-// outputs and the commit of a step, so nothing is repeated after a crash; a group has one owner, for as long as the process lives; nobody else writes.
+// All that is appended in one turn of the event loop is written in one transaction, and all that it leads to from reader to reader in a second one.
+// Where it is kinder than Kafka: a transaction holds the outputs and the commit of a step, so nothing is written again after a crash; a group has one
+// owner, for as long as the process lives; nobody else writes.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -74,9 +76,14 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     queueBytesMax: options.queueBytesMax ?? queueBytesMaxDefault,
     triesMax: options.writeTriesMax ?? writeTriesMaxDefault,
     wake,
+    staged: (partition) => subscriptions.grown(partition),
     grown(partition) {
       changes.changed(partition)
       subscriptions.grown(partition)
+    },
+    gaveUp(error) {
+      subscriptions.failStepping(error)
+      changes.allChanged()
     },
     retrying: (error, waitMs) => options.log?.warn({ err: error, waitMs }, 'writing the log failed; it is tried again'),
   })
@@ -84,6 +91,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     log,
     writer,
     wake,
+    flush,
     keepFrom,
     assertOpen: () => assertOpen('open'),
     failed: ({ group, topic }, error) =>
@@ -105,8 +113,13 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
 
   function tick(): void {
     isTickDue = false
-    writer.flush()
+    writer.flushAppends()
     subscriptions.pump()
+  }
+
+  function flush(): void {
+    writer.flushSteps()
+    writer.flushAppends() // that a step stood in the way of
   }
 
   /** While the bus closes, readers that close may still append: `closing` is open enough for them. */
@@ -135,6 +148,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
   return {
     clock,
     provesFormerOwnersDead: true,
+    appendsWhole: true,
     recordBytesMax: options.recordBytesMax ?? limits.recordBytesMax,
     ...createReading({ log, clock, changes, assertOpen: () => assertOpen('closing') }),
 
@@ -143,9 +157,9 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       log.ensureTopics(topics)
     },
 
-    async append(records) {
+    async append(records, options) {
       assertOpen('closing')
-      return writer.append(records)
+      return writer.append(records, options)
     },
 
     async subscribe(subscribeOptions) {

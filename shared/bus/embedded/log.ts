@@ -1,14 +1,16 @@
 // The storage of the embedded bus: a partitioned log in one SQLite file (schema.ts has its shape). Everything here is synchronous; bus.ts makes
 // it a bus. Owns: offsets, times, what a transaction is. Does not own: who may read or write when.
-// L1. A write is one transaction: all its records and commits are there, or none. Offsets in memory move only after it is committed.
+// L1. A write is one transaction: all its records and commits are there, or none. What anybody but `readAhead` sees has been committed.
 // L2. Offsets of a partition begin at 0 and grow by one; none is given twice, also not after retention has deleted records.
 // L3. Times never go back within the file, even if the clock does.
+// L4. A record has its place, offset and time, from `stage` on, and is written in that order. `unstage` gives back the places of all that are not
+//     written; whoever read ahead must forget what came of them.
 
 import type { StatementSync } from 'node:sqlite'
 
 import type { Clock, Milliseconds } from '../../clock.ts'
 import { WeirError } from '../../errors.ts'
-import type { Appended, Commit, Offset, PartitionEnds, RecordToAppend, StoredRecord, TableKey, TopicSpec } from '../port.ts'
+import type { Commit, Offset, PartitionEnds, RecordToAppend, StoredRecord, TableKey, TopicSpec } from '../port.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import { asBusError } from './failure.ts'
 import type { Synchronous } from './schema.ts'
@@ -28,8 +30,6 @@ export type PartitionName = { topic: string; partition: number }
 /** `bytesMax`: stops after the record that reaches it, so there is always at least one where there is one. */
 export type ReadRange = PartitionName & { from: Offset; to?: Offset | undefined; limit: number; bytesMax?: number | undefined }
 
-export type Written = { appended: Appended[]; grown: PartitionName[] }
-
 export type Log = {
   readonly file: string
   /** The newest time in the file; 0 in a new one. */
@@ -38,10 +38,20 @@ export type Log = {
   /** `bus.topic-missing` if there is none of that name. */
   topic(name: string): TopicSpec
   topics(): TopicSpec[]
-  write(what: { records: RecordToAppend[]; commits: GroupCommit[] }): Written
+  /** The one object that stands for a partition, whoever names it. */
+  placeOf(name: PartitionName): PartitionName
+  /** Gives records their places, behind all that have one; nothing is written yet. */
+  stage(records: RecordToAppend[]): StoredRecord[]
+  /** Writes records in the order in which they were staged; answers the partitions that have grown. */
+  write(what: { records: StoredRecord[]; commits: GroupCommit[] }): PartitionName[]
+  unstage(): void
   read(range: ReadRange): StoredRecord[]
+  /** The same, and what is staged behind. */
+  readAhead(range: Omit<ReadRange, 'to'>): StoredRecord[]
   ends(topic: string): PartitionEnds[]
   end(name: PartitionName): Offset
+  /** The place that the next record will get. */
+  endAhead(name: PartitionName): Offset
   /** The newest record under `key`, undefined if there is none or it is a tombstone. */
   newest(name: PartitionName & { key: string }): StoredRecord | undefined
   /** The newest records of all keys that begin with `prefix`, without tombstones, in the order of the keys' UTF-8 bytes. */
@@ -67,7 +77,8 @@ type Topic = { spec: TopicSpec; partitions: Partition[] }
 const tailBytesMax = 128 * 1024
 const topicTailBytesMax = 4 * 1024 * 1024
 
-type Partition = PartitionName & { begin: Offset; end: Offset; statements: Statements | undefined; tail: Tail }
+/** `end`: behind what is written; `staged`: what follows there. */
+type Partition = PartitionName & { begin: Offset; end: Offset; statements: Statements | undefined; tail: Tail; staged: StoredRecord[] }
 
 type Statements = { insert: StatementSync; read: StatementSync; newest: StatementSync; prefix: StatementSync; keys: StatementSync }
 
@@ -79,6 +90,7 @@ export function openLog(options: LogOptions): Log {
   const db = readOnly ? openForReading(file) : openForWriting({ file, synchronous: options.synchronous })
   const catalogue = new Map<string, Topic>()
   let timeNewest: Milliseconds = 0
+  let timeStaged: Milliseconds = 0
   let dataVersion: unknown
 
   const begin = db.prepare('BEGIN IMMEDIATE')
@@ -140,6 +152,7 @@ export function openLog(options: LogOptions): Log {
       end: 0,
       statements: undefined,
       tail: createTail(Math.min(tailBytesMax, topicTailBytesMax / siblings)),
+      staged: [],
     }
     loadEnds(partition)
     return partition
@@ -212,6 +225,31 @@ export function openLog(options: LogOptions): Log {
     return statements
   }
 
+  function readWritten(
+    partition: Partition,
+    { from, to = Number.MAX_SAFE_INTEGER, limit, bytesMax }: Omit<ReadRange, keyof PartitionName>,
+  ): StoredRecord[] {
+    const newest = partition.tail.read({ from, to, limit, bytesMax })
+    if (newest !== undefined) return newest
+    return guarded(() => {
+      const records: StoredRecord[] = []
+      let bytes = 0
+      const rows = statementsOf(partition).read.iterate(from, to, limit) as Iterable<unknown> as Iterable<Row>
+      for (const row of rows) {
+        records.push(stored(partition, row))
+        bytes += row[3]?.byteLength ?? 0
+        if (bytesMax !== undefined && bytes >= bytesMax) break
+      }
+      return records
+    })
+  }
+
+  function newestWritten(partition: Partition, key: string): StoredRecord | undefined {
+    if (!readOnly && partition.end === 0) return undefined // nobody has written a policy: that is asked for in each round
+    const row = guarded(() => statementsOf(partition).newest.get(key)) as unknown as Row | undefined
+    return row && stored(partition, row)
+  }
+
   /** A reader's view of the ends comes from the file: another process moves them. */
   function withFreshEnds(partition: Partition): Partition {
     if (readOnly) guarded(() => loadEnds(partition))
@@ -254,53 +292,71 @@ export function openLog(options: LogOptions): Log {
     topic: (name) => topicOf(name).spec,
     topics: () => [...catalogue.values()].map(({ spec }) => spec),
 
+    placeOf: partitionOf,
+
+    stage(records) {
+      timeStaged = Math.max(timeStaged, timeNewest, Math.floor(clock.now()))
+      return records.map(({ topic, partition: number, key, value, id }) => {
+        const partition = partitionOf({ topic, partition: number })
+        const offset = partition.end + partition.staged.length
+        const record: StoredRecord = { topic, partition: number, key, value, id, offset, time: timeStaged }
+        partition.staged.push(record)
+        return record
+      })
+    },
+
     write({ records, commits }) {
-      const time = Math.max(timeNewest, Math.floor(clock.now()))
-      const ends = new Map<Partition, Offset>()
-      const appended: Appended[] = []
-      const written: [Partition, StoredRecord][] = []
+      const counts = new Map<Partition, number>()
       transaction(() => {
         for (const record of records) {
           const partition = partitionOf(record)
-          const offset = ends.get(partition) ?? partition.end
-          statementsOf(partition).insert.run(offset, time, record.key, record.value, record.id ?? null)
-          ends.set(partition, offset + 1)
-          appended.push({ partition: partition.partition, offset, time })
-          written.push([partition, { ...record, offset, time }])
+          statementsOf(partition).insert.run(record.offset, record.time, record.key, record.value, record.id ?? null)
+          counts.set(partition, (counts.get(partition) ?? 0) + 1)
         }
+        const time = records.at(-1)?.time ?? Math.max(timeNewest, Math.floor(clock.now()))
         for (const { group, topic, partition, offset, metadata } of commits) setCommit.run(group, topic, partition, offset, metadata, time)
       })
-      for (const [partition, end] of ends) partition.end = end
-      for (const [{ tail }, record] of written) tail.push(record)
-      timeNewest = time
-      return { appended, grown: [...ends.keys()] }
+      for (const [partition, count] of counts) {
+        for (const record of partition.staged.splice(0, count)) partition.tail.push(record)
+        partition.end += count
+      }
+      timeNewest = records.at(-1)?.time ?? timeNewest
+      return [...counts.keys()]
     },
 
-    read({ from, to, limit, bytesMax, ...name }) {
-      const partition = partitionOf(name)
-      const before = to ?? Number.MAX_SAFE_INTEGER
-      const newest = partition.tail.read({ from, to: before, limit, bytesMax })
-      if (newest !== undefined) return newest
-      return guarded(() => {
-        const records: StoredRecord[] = []
-        let bytes = 0
-        const rows = statementsOf(partition).read.iterate(from, before, limit) as Iterable<unknown> as Iterable<Row>
-        for (const row of rows) {
-          records.push(stored(partition, row))
-          bytes += row[3]?.byteLength ?? 0
-          if (bytesMax !== undefined && bytes >= bytesMax) break
-        }
-        return records
-      })
+    unstage() {
+      for (const { partitions } of catalogue.values()) for (const partition of partitions) partition.staged = []
     },
+
+    readAhead(range) {
+      const partition = partitionOf(range)
+      const { end, staged } = partition
+      const records = range.from < end ? readWritten(partition, range) : []
+      let next = records.length === 0 ? range.from : (records.at(-1) as StoredRecord).offset + 1
+      let bytes = 0
+      for (const { value } of records) bytes += value?.byteLength ?? 0
+      for (; next >= end && records.length < range.limit && bytes < (range.bytesMax ?? Number.POSITIVE_INFINITY); next += 1) {
+        const record = staged[next - end]
+        if (record === undefined) break
+        records.push(record)
+        bytes += record.value?.byteLength ?? 0
+      }
+      return records
+    },
+
+    read: (range) => readWritten(partitionOf(range), range),
 
     ends: (topic) => topicOf(topic).partitions.map((partition) => endsOf(withFreshEnds(partition))),
     end: (name) => withFreshEnds(partitionOf(name)).end,
+    endAhead(name) {
+      const { end, staged } = partitionOf(name)
+      return end + staged.length
+    },
 
     newest({ key, ...name }) {
       const partition = tableOf(name)
-      const row = guarded(() => statementsOf(partition).newest.get(key)) as unknown as Row | undefined
-      return row === undefined || row[3] === null ? undefined : stored(partition, row)
+      const newest = partition.tail.newest(key) ?? newestWritten(partition, key)
+      return newest?.value === null ? undefined : newest
     },
 
     newestWithPrefix({ prefix, ...name }) {

@@ -32,6 +32,8 @@ export function createReading({
 
     async read(range) {
       assertOpen()
+      // Who names where it ends may have read ahead to there: a reader that must look at its records a second time.
+      while (log.end(range) < Math.min(range.to ?? 0, log.endAhead(range))) await nextChange(range)
       return log.read(range)
     },
 
@@ -81,6 +83,12 @@ export function createReading({
         signal.removeEventListener('abort', done)
         resolve()
       }
+    })
+  }
+
+  function nextChange(partition: PartitionName): Promise<void> {
+    return new Promise((resolve) => {
+      changes.once(partition, resolve)
     })
   }
 

@@ -1,8 +1,12 @@
 // Runs readers over partitions: reads a batch, hands it to the reader, has the step written, tells the reader, and so on while there are records.
 // S1. One partition does one thing at a time: read, write, acknowledged. Partitions do not wait for each other, so a slow one holds up only itself.
-// S2. Fair: partitions with records take turns, one batch each; what does not fit into a tick is first in the next.
+// S2. Fair: partitions with records take turns, one batch each; what does not fit into a tick is first in the next. Within a tick those of the group that
+//     subscribed first come first, one after the other: what a reader leads to is then in the batch of the next one, and not in a later tick.
 // S3. A subscription keeps the process alive until it is closed, as a connection to a broker would.
 // S4. A subscription that failed hands out no more records; its steps that were under way are still written, and its readers stay until close().
+// S5. Readers read ahead of the file: what a step leads to goes to the next reader at once, and one transaction takes all that a tick has led to. Nobody
+//     acts on it before: a reader must not touch the world, and is told `acknowledged` after the transaction. One that fails for good fails all
+//     subscriptions with a step under way, because what they have read may never have been there.
 
 import { WeirError } from '../../errors.ts'
 import type { Commit, Offset, PartitionReader, StoredRecord, SubscribeOptions, Subscription } from '../port.ts'
@@ -16,8 +20,11 @@ const tickRecordsMax = 2048
 
 export type Subscriptions = {
   subscribe(options: SubscribeOptions): Promise<Subscription>
-  /** Hands batches to readers. Called by whoever was told to by `wake`. */
+  /** Hands batches to readers, and calls `flush` when they have all answered. Called by whoever was told to by `wake`. */
   pump(): void
+  /** Nothing that was read ahead of the file counts. */
+  failStepping(error: unknown): void
+  /** `partition`: as the log names it. */
   grown(partition: PartitionName): void
   /** The lowest offset of a partition that a reader of ours may still have to fold from, and which groups those are. */
   neededFrom(partition: PartitionName): { offset: Offset; groups: Set<string> }
@@ -29,6 +36,8 @@ export type SubscriptionsOptions = {
   writer: Writer
   /** Somebody has to call pump() soon. */
   wake: () => void
+  /** Writes what steps have led to. */
+  flush: () => void
   assertOpen: () => void
   /** Where a group has to fold from after that commit. */
   keepFrom: (commit: Commit) => Offset
@@ -40,14 +49,17 @@ type Group = {
   topic: string
   lanes: Lane[]
   isReading: boolean
+  /** Which one it is of those that have subscribed. */
+  place: number
   fail(error: unknown): void
   /** Lets the process end when it has nothing else to do (S3). */
   mayEnd(): void
   close(): Promise<void>
 }
 
-/** One partition of a group. `from`: where its reader began; `next`: the offset to read next; `committed`: its reader's newest. */
+/** One partition of a group. `from`: where its reader began; `next`: the offset to read next; `committed`: its reader's newest that is durable. */
 type Lane = PartitionName & {
+  group: string
   owner: Group
   reader: PartitionReader
   from: Offset
@@ -60,28 +72,58 @@ type LanePhase = { kind: 'idle' } | { kind: 'queued' } | { kind: 'stepping'; don
 
 const idle: LanePhase = { kind: 'idle' }
 
-export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, failed }: SubscriptionsOptions): Subscriptions {
+export function createSubscriptions({ log, writer, wake, flush, assertOpen, keepFrom, failed }: SubscriptionsOptions): Subscriptions {
   const groups = new Map<string, Group>()
-  const lanes = new Map<string, Set<Lane>>()
-  const queued: Lane[] = []
+  /** By the partition, as the log names it. */
+  const lanes = new Map<PartitionName, Set<Lane>>()
+  /** Lanes with something to read: those whose turn it is, in order, and those that follow, by their group's place. */
+  const turns: Lane[] = []
+  const queued: Lane[][] = []
+  let subscribed = 0
+  /** What this tick may still hand out, whether a reader has not answered yet, and which tick it is: who answers later counts for nothing. */
+  let left = 0
+  let isAnswerDue = false
+  let ticks = 0
+  /** How often steps were given up. */
+  let era = 0
 
   /** Queues a lane that has something to read and is not at it already. */
   function consider(lane: Lane): void {
-    if (lane.phase.kind !== 'idle' || !lane.owner.isReading || log.end(lane) <= lane.next) return
+    if (lane.phase.kind !== 'idle' || !lane.owner.isReading || log.endAhead(lane) <= lane.next) return
     lane.phase = { kind: 'queued' }
-    queued.push(lane)
+    queued[lane.owner.place]?.push(lane)
     wake()
   }
 
   function pump(): void {
-    let left = tickRecordsMax
-    while (left > 0) {
-      const lane = queued.shift()
-      if (lane === undefined) return
+    if (isAnswerDue) flush() // a reader takes longer than a tick; it must not hold up the others
+    ticks += 1
+    left = tickRecordsMax
+    isAnswerDue = false
+    turns.push(...queued.flatMap((lanes) => lanes.splice(0)))
+    goOn()
+  }
+
+  /** The next reader, or the end of the tick. */
+  function goOn(): void {
+    while (left > 0 && !isAnswerDue) {
+      const lane = turns.shift() ?? queued.find((lanes) => lanes.length > 0)?.shift()
+      if (lane === undefined) break
       lane.phase = idle
       if (lane.owner.isReading) left -= beginStep(lane)
     }
-    if (queued.length > 0) wake()
+    if (isAnswerDue || left <= 0) wake()
+    if (!isAnswerDue) flush()
+  }
+
+  /** What the answer led to goes on to the next readers in the same tick. */
+  function answered(tick: number): void {
+    if (tick !== ticks) {
+      wake()
+      return
+    }
+    isAnswerDue = false
+    goOn()
   }
 
   function beginStep(lane: Lane): number {
@@ -93,7 +135,7 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
   function readBatch(lane: Lane): StoredRecord[] {
     try {
       const { topic, partition, next } = lane
-      return log.read({ topic, partition, from: next, limit: batchRecordsMax, bytesMax: batchBytesMax })
+      return log.readAhead({ topic, partition, from: next, limit: batchRecordsMax, bytesMax: batchBytesMax })
     } catch (error) {
       lane.owner.fail(error)
       return []
@@ -101,19 +143,35 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
   }
 
   async function step(lane: Lane, batch: StoredRecord[]): Promise<void> {
-    const { group, topic } = lane.owner
-    const { partition } = lane
     try {
-      const { outputs, commit } = await lane.reader.read(batch)
-      await writer.writeStep({ outputs, commit: commit === undefined ? undefined : { ...commit, group, topic, partition } })
-      lane.committed = commit ?? lane.committed
-      lane.next = (batch.at(-1)?.offset ?? lane.next) + 1
-      lane.reader.acknowledged()
+      const answer = await stepOf(lane, batch)
+      await answer?.written
+      if (answer !== undefined) {
+        lane.next = (batch.at(-1)?.offset ?? lane.next) + 1
+        lane.reader.acknowledged()
+      }
     } catch (error) {
       lane.owner.fail(error)
     }
     lane.phase = idle
     consider(lane)
+  }
+
+  /** Hands over the batch and queues what it led to. Undefined: what was read is void by now. */
+  async function stepOf(lane: Lane, batch: StoredRecord[]): Promise<{ written: Promise<void> } | undefined> {
+    const { reader } = lane
+    const [tick, readIn] = [ticks, era]
+    isAnswerDue = true
+    try {
+      const { outputs, commit } = await reader.read(batch)
+      if (readIn !== era) return undefined
+      const committed = () => {
+        lane.committed = commit
+      }
+      return { written: writer.writeStep({ outputs, commitment: commit && { of: lane, commit, committed } }) }
+    } finally {
+      answered(tick)
+    }
   }
 
   /** Asks for a reader of every partition, all at once. If one cannot be had, those that were are closed again. */
@@ -122,7 +180,17 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
     const asked = log.ends(topic).map(async (ends) => {
       const { partition } = ends
       const reader = await assign({ topic, ends, committed: log.committed({ group, topic, partition }) })
-      owner.lanes.push({ topic, partition, owner, reader, from: reader.position, next: reader.position, committed: undefined, phase: idle })
+      owner.lanes.push({
+        topic,
+        partition,
+        group,
+        owner,
+        reader,
+        from: reader.position,
+        next: reader.position,
+        committed: undefined,
+        phase: idle,
+      })
     })
     for (const answer of await Promise.allSettled(asked)) if (answer.status === 'rejected') throw answer.reason
     assertOpen()
@@ -132,7 +200,8 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
     owner.isReading = false
     await Promise.all(owner.lanes.map(({ phase }) => (phase.kind === 'stepping' ? phase.done : undefined)))
     const closed = await Promise.allSettled(owner.lanes.map(({ reader }) => reader.close('shutdown')))
-    for (const lane of owner.lanes) lanes.get(laneName(lane))?.delete(lane)
+    writer.flushCommits()
+    for (const lane of owner.lanes) lanes.get(log.placeOf(lane))?.delete(lane)
     groups.delete(groupName(owner))
     owner.mayEnd()
     for (const answer of closed) if (answer.status === 'rejected') throw answer.reason
@@ -151,13 +220,17 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
       failure.catch(() => {}) // a subscription that is dropped without a look at it must not end the process; `failed` has logged it
       const { promise: assigned, resolve: assignedOrNot } = Promise.withResolvers<void>()
       let closing: Promise<void> | undefined
+      let isSound = true
       const owner: Group = {
         group,
         topic,
         lanes: [],
         isReading: false,
+        place: subscribed,
         mayEnd: keepAlive(),
         fail(error) {
+          if (!isSound) return
+          isSound = false
           owner.isReading = false
           failed({ group, topic }, error)
           reject(error)
@@ -168,6 +241,8 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
         },
       }
       groups.set(groupName(owner), owner)
+      queued[subscribed] = []
+      subscribed += 1
       try {
         await assignAll(owner, assign)
       } catch (error) {
@@ -178,8 +253,8 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
       assignedOrNot()
       owner.isReading = true
       for (const lane of owner.lanes) {
-        const others = lanes.get(laneName(lane)) ?? new Set()
-        lanes.set(laneName(lane), others.add(lane))
+        const others = lanes.get(log.placeOf(lane)) ?? new Set()
+        lanes.set(log.placeOf(lane), others.add(lane))
         consider(lane)
       }
       return {
@@ -193,12 +268,17 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
 
     pump,
 
+    failStepping(error) {
+      era += 1
+      for (const { lanes, fail } of groups.values()) if (lanes.some(({ phase }) => phase.kind === 'stepping')) fail(error)
+    },
+
     grown(partition) {
-      for (const lane of lanes.get(laneName(partition)) ?? []) consider(lane)
+      for (const lane of lanes.get(partition) ?? []) consider(lane)
     },
 
     neededFrom(partition) {
-      const readers = [...(lanes.get(laneName(partition)) ?? [])]
+      const readers = [...(lanes.get(log.placeOf(partition)) ?? [])]
       return {
         offset: Math.min(
           Number.MAX_SAFE_INTEGER,
@@ -217,8 +297,4 @@ export function createSubscriptions({ log, writer, wake, assertOpen, keepFrom, f
 
 function groupName({ group, topic }: { group: string; topic: string }): string {
   return JSON.stringify([group, topic])
-}
-
-function laneName({ topic, partition }: PartitionName): string {
-  return `${topic}/${partition}`
 }

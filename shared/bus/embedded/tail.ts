@@ -10,9 +10,14 @@ export type Tail = {
   push(record: StoredRecord): void
   /** Undefined: it does not reach back to `from`. `bytesMax`: after the record that reaches it, no more are taken. */
   read(range: { from: Offset; to: Offset; limit: number; bytesMax?: number | undefined }): StoredRecord[] | undefined
+  /** The newest record under a key, if it is among the newest few of all. */
+  newest(key: string): StoredRecord | undefined
   /** What is in the file has changed otherwise. */
   clear(): void
 }
+
+/** Who asks for a key by name mostly asks for what was written last; to look at more would take longer than to ask SQLite. */
+const newestLookedAt = 64
 
 /** `bytesMax`: bytes of values, counting some for each record, that are kept. */
 export function createTail(bytesMax: number): Tail {
@@ -47,6 +52,12 @@ export function createTail(bytesMax: number): Tail {
         batchBytes += record.value?.byteLength ?? 0
       }
       return batch
+    },
+
+    newest(key) {
+      const least = Math.max(head, records.length - newestLookedAt)
+      for (let at = records.length - 1; at >= least; at -= 1) if (records[at]?.key === key) return records[at]
+      return undefined
     },
 
     clear() {

@@ -1,12 +1,16 @@
-// The one place that writes records: a queue of jobs (what a caller appends; what a step led to), written many at a time in one transaction.
-// W1. Jobs are written in the order in which they came; a job is written whole, or not at all.
-// W2. A step is never skipped and never written twice: when its write fails, the same write is tried again, and nothing overtakes it.
-//     When the tries are used up the step is given up, and with it its subscription: it was not committed, so it is read again.
-// W3. What a caller appends is not tried again: the caller hears of the failure at once and knows best.
+// The one place that writes records: what callers append, and what steps led to, each many at a time in one transaction.
+// W1. Appends are written in the order in which they came, and so are steps; each is written whole, or not at all.
+// W2. A step is never skipped and never written twice: when its write fails, the same write is tried again, and nothing overtakes it, no append either.
+//     When the tries are used up the steps are given up, and with them their subscriptions: they were not committed, so they are read again.
+// W3. What a caller appends is not tried again: the caller hears of the failure at once and knows best. A patient one counts as a step in all of this.
+// W4. The outputs of a step have their places from the moment in which it comes, so readers may read ahead of the file: what they make of it is a step
+//     behind it. An append gets its place when it is written, and only where no step waits: so nobody has read one that fails.
+// W5. A step that only commits is done at once where all that it has read is written: there is nothing that could be acted on too early. Its commit rides
+//     with the next write, or comes a moment later. A process that is killed before that reads some records again that led to nothing.
 
 import type { Clock, Milliseconds } from '../../clock.ts'
 import { WeirError } from '../../errors.ts'
-import type { Appended, RecordToAppend } from '../port.ts'
+import type { Appended, Commit, RecordToAppend, StoredRecord } from '../port.ts'
 import { keepAlive } from './alive.ts'
 import { asBusError } from './failure.ts'
 import type { GroupCommit, Log, PartitionName } from './log.ts'
@@ -16,13 +20,18 @@ const transactionRecordsMax = 4096
 const transactionBytesMax = 16 * 1024 * 1024
 /** The wait before the second try; each later one is twice as long: five tries within three seconds. */
 const retryFirstMs = 200
+/** How long a commit waits for a write that it can ride with (W5). */
+const commitWaitMs = 100
 
 export type Writer = {
-  append(records: RecordToAppend[]): Promise<Appended[]>
-  /** Resolves when the outputs and the commit are durable; rejects when the tries are used up. */
-  writeStep(step: { outputs: RecordToAppend[]; commit: GroupCommit | undefined }): Promise<void>
-  /** Writes what waits. Called by whoever was told to by `wake`. */
-  flush(): void
+  append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>
+  /** Resolves when the outputs are durable; rejects when the tries are used up. */
+  writeStep(step: Step): Promise<void>
+  /** Write what waits. Called by whoever was told to by `wake`. */
+  flushAppends(): void
+  flushSteps(): void
+  /** Writes the commits that may wait; where that fails they wait on. */
+  flushCommits(): void
   /** Resolves when nothing waits any more. */
   drained(): Promise<void>
 }
@@ -33,96 +42,164 @@ export type WriterOptions = {
   recordBytesMax: number
   queueBytesMax: number
   triesMax: number
-  /** Somebody has to call flush() soon. */
+  /** Somebody has to call both flushes soon. */
   wake: () => void
+  /** Outputs for that partition (as the log names it) have got their places; they can be read ahead. */
+  staged: (partition: PartitionName) => void
+  /** Records of that partition are written. */
   grown: (partition: PartitionName) => void
+  /** What was read ahead of the file is void. */
+  gaveUp: (error: WeirError) => void
   /** A write of steps failed and is tried again after `waitMs`. */
   retrying: (error: WeirError, waitMs: Milliseconds) => void
 }
 
-type Job = {
-  records: RecordToAppend[]
-  commit: GroupCommit | undefined
-  bytes: number
-  isStep: boolean
-  written(appended: Appended[]): void
-  failed(error: WeirError): void
-}
+type Append = { records: RecordToAppend[]; bytes: number; written(appended: Appended[]): void; failed(error: WeirError): void }
+
+/** `of`: the reader whose commit it is; `committed` is called when it is durable. */
+type Commitment = { of: Omit<GroupCommit, keyof Commit>; commit: Commit; committed: () => void }
+
+type Step = { outputs: RecordToAppend[]; commitment: Commitment | undefined }
+
+type StepJob = Omit<Step, 'outputs'> & { records: StoredRecord[]; bytes: number; written(): void; failed(error: WeirError): void }
 
 export function createWriter(options: WriterOptions): Writer {
-  const { log, clock, recordBytesMax, queueBytesMax, triesMax, wake, grown, retrying } = options
-  const queue: Job[] = []
+  const { log, clock, recordBytesMax, queueBytesMax, triesMax, wake } = options
+  const appends: Append[] = []
+  let steps: StepJob[] = []
+  /** Of all appends that wait, the patient ones among them. */
   let queueBytes = 0
+  /** The newest of each reader whose steps led to nothing else (W5). */
+  const commitments = new Map<Commitment['of'], Commitment>()
+  let isCommitDue = false
   let isWaiting = false // for the next try of a write that failed
   let whenDrained: (() => void)[] = []
 
-  function enqueue(job: Job): void {
-    queue.push(job)
-    queueBytes += job.bytes
-    wake()
+  function flushAppends(): void {
+    if (steps.length > 0 || isWaiting) return // W4; the next try wakes us
+    const jobs = takeAppends()
+    if (jobs.length > 0) writeAppends(jobs)
+    if (appends.length > 0) wake()
+    else tellIfDrained()
   }
 
-  function flush(): void {
-    if (isWaiting) return // W2; the next try wakes us
-    const jobs = takeJobs()
-    if (jobs.length > 0) attempt(jobs, 1)
-    if (queue.length > 0) wake()
-    else if (!isWaiting) tellDrained()
-  }
-
-  function takeJobs(): Job[] {
+  function takeAppends(): Append[] {
     let records = 0
     let bytes = 0
     let count = 0
-    for (const job of queue) {
+    for (const job of appends) {
       records += job.records.length
       bytes += job.bytes
       if (count > 0 && (records > transactionRecordsMax || bytes > transactionBytesMax)) break
       count += 1
     }
-    const jobs = queue.splice(0, count)
+    const jobs = appends.splice(0, count)
     for (const job of jobs) queueBytes -= job.bytes
     return jobs
   }
 
-  function attempt(jobs: Job[], tries: number): void {
-    const records = jobs.flatMap((job) => job.records)
-    const commits = jobs.flatMap(({ commit }) => (commit === undefined ? [] : [commit]))
-    isWaiting = false
+  function writeAppends(jobs: Append[]): void {
+    const staged = jobs.map(({ records }) => log.stage(records))
     try {
-      const written = records.length + commits.length > 0 ? log.write({ records, commits }) : { appended: [], grown: [] }
-      let from = 0
-      for (const job of jobs) {
-        const to = from + job.records.length
-        job.written(written.appended.slice(from, to))
-        from = to
-      }
-      for (const partition of written.grown) grown(partition)
+      write(staged.flat(), [])
+    } catch (error) {
+      log.unstage()
+      const failure = asBusError(error, log.file)
+      for (const job of jobs) job.failed(failure) // W3
+      return
+    }
+    for (const [n, job] of jobs.entries()) job.written(placesOf(staged[n] ?? []))
+  }
+
+  function flushSteps(): void {
+    if (isWaiting || steps.length === 0) return // W2; the next try wakes us
+    const jobs = steps
+    steps = []
+    writeSteps(jobs, 1)
+  }
+
+  function writeSteps(jobs: StepJob[], tries: number): void {
+    isWaiting = false
+    const [leading, only] = [jobs.filter(({ records }) => records.length > 0), jobs.filter(({ records }) => records.length === 0)]
+    try {
+      write(
+        leading.flatMap(({ records }) => records),
+        leading.flatMap(({ commitment }) => commitment ?? []),
+      )
     } catch (error) {
       notWritten(jobs, tries, asBusError(error, log.file))
+      return
+    }
+    for (const { commitment } of only) if (commitment !== undefined) commitSoon(commitment)
+    for (const job of jobs) {
+      queueBytes -= job.bytes
+      job.written()
     }
   }
 
-  function notWritten(jobs: Job[], tries: number, error: WeirError): void {
-    for (const job of jobs) if (!job.isStep) job.failed(error) // W3
-    const steps = jobs.filter(({ isStep }) => isStep)
-    if (steps.length === 0) return
+  /** One transaction. */
+  function write(records: StoredRecord[], committing: Commitment[]): void {
+    if (records.length + committing.length === 0) return
+    const grown = log.write({
+      records,
+      commits: committing.map(({ of: { group, topic, partition }, commit: { offset, metadata } }) => ({
+        group,
+        topic,
+        partition,
+        offset,
+        metadata,
+      })),
+    })
+    for (const { of, committed } of committing) {
+      commitments.delete(of)
+      committed()
+    }
+    for (const partition of grown) options.grown(partition)
+  }
+
+  function notWritten(jobs: StepJob[], tries: number, error: WeirError): void {
     if (tries >= triesMax) {
-      for (const step of steps) step.failed(error)
+      log.unstage()
+      options.gaveUp(error)
+      for (const job of [...jobs, ...steps.splice(0)]) {
+        queueBytes -= job.bytes
+        job.failed(error)
+      }
       return
     }
     const waitMs = retryFirstMs * 2 ** (tries - 1)
     isWaiting = true
-    retrying(error, waitMs)
+    options.retrying(error, waitMs)
     const mayEnd = keepAlive()
     clock.after(waitMs, () => {
       mayEnd()
-      attempt(steps, tries + 1)
+      writeSteps(jobs, tries + 1)
       wake()
     })
   }
 
-  function tellDrained(): void {
+  function commitSoon(commitment: Commitment): void {
+    commitments.set(commitment.of, commitment)
+    if (isCommitDue) return
+    isCommitDue = true
+    clock.after(commitWaitMs, () => {
+      isCommitDue = false
+      flushCommits()
+    })
+  }
+
+  function flushCommits(): void {
+    if (commitments.size === 0 || isWaiting) return
+    try {
+      write([], [...commitments.values()])
+    } catch {
+      // They say only how little is to be read again; the next one of each partition says it too.
+    }
+  }
+
+  function tellIfDrained(): void {
+    if (appends.length > 0 || steps.length > 0 || isWaiting || whenDrained.length === 0) return
+    flushCommits()
     const told = whenDrained
     whenDrained = []
     for (const tell of told) tell()
@@ -151,34 +228,57 @@ export function createWriter(options: WriterOptions): Writer {
     return bytes
   }
 
+  /** `bytes`: what it takes of the room that appends have. */
+  function queueStep({ outputs, commitment }: Step, bytes = 0): Promise<StoredRecord[]> {
+    return new Promise((resolve, failed) => {
+      const records = log.stage(outputs)
+      steps.push({ records, commitment, bytes, written: () => resolve(records), failed })
+      queueBytes += bytes
+      wake()
+      for (const place of new Set(records.map(log.placeOf))) options.staged(place)
+    })
+  }
+
   return {
-    async append(records) {
+    async append(records, { patient = false } = {}) {
       const bytes = checkedBytes(records)
       if (records.length === 0) return []
-      if (queueBytes + bytes > queueBytesMax && queue.length > 0) {
+      if (queueBytes + bytes > queueBytesMax && queueBytes > 0) {
         const why = `${queueBytes} bytes wait to be written to ${log.file} already: append when earlier appends are done`
         throw new WeirError('bus.full', why, { retryable: true })
       }
-      return new Promise((resolve, reject) => {
-        enqueue({ records, commit: undefined, bytes, isStep: false, written: resolve, failed: reject })
+      if (patient) return placesOf(await queueStep({ outputs: records, commitment: undefined }, bytes).catch(triedEnough))
+      return new Promise((written, failed) => {
+        appends.push({ records, bytes, written, failed })
+        queueBytes += bytes
+        wake()
       })
     },
 
-    async writeStep({ outputs, commit }) {
-      const bytes = checkedBytes(outputs)
-      return new Promise((resolve, reject) => {
-        enqueue({ records: outputs, commit, bytes, isStep: true, written: () => resolve(), failed: reject })
-      })
+    async writeStep({ outputs, commitment }) {
+      checkedBytes(outputs)
+      if (outputs.length > 0 || steps.length > 0 || isWaiting) await queueStep({ outputs, commitment })
+      else if (commitment !== undefined) commitSoon(commitment)
     },
 
-    flush,
+    flushAppends,
+    flushSteps,
+    flushCommits,
 
     drained() {
-      if (queue.length === 0 && !isWaiting) return Promise.resolve()
       return new Promise((resolve) => {
         whenDrained.push(resolve)
         wake()
       })
     },
   }
+}
+
+/** For who would try again: that has been done. */
+function triedEnough({ code, message, cause }: WeirError): never {
+  throw new WeirError(code, message, { cause })
+}
+
+function placesOf(records: StoredRecord[]): Appended[] {
+  return records.map(({ partition, offset, time }) => ({ partition, offset, time }))
 }

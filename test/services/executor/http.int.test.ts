@@ -107,6 +107,16 @@ describe('a server that answers', () => {
     })
   })
 
+  it('sees its own name, and the user and the password of the URL where no header has others', async () => {
+    const url = urlOf(server).replace('//', '//fi%20sh:s%C3%BCss@')
+    await post(answer(200, ''), { run: { url } })
+    await post(answer(200, ''), { run: { url, headers: { Authorization: 'Bearer abc', Host: 'fish.example' } } })
+    expect(seen.map(({ request }) => [request.headers.host, request.headers.authorization])).toEqual([
+      [new URL(url).host, `Basic ${Buffer.from('fi sh:süss').toString('base64')}`],
+      ['fish.example', 'Bearer abc'],
+    ])
+  })
+
   it('sees an idempotency key that no header can carry as the same JSON, escaped', async () => {
     const idempotencyKey = JSON.stringify(['会話 \u007f\u0000 é', 7, 1, 0])
     await post(answer(200, ''), { call: { idempotencyKey } })

@@ -64,6 +64,20 @@ describe('a ready call', () => {
     expect(writes[0]).toEqual(['claim', 'claim'])
   })
 
+  it('is announced a moment after its start, or at once with its end', async () => {
+    const { append, own, start, tools, clock } = world()
+    const owner = own('a', start)
+    append(twoCalls)
+    await settled()
+    await tools.started[0]!.end()
+    expect(typesOf(owner.written)).toEqual(['claim', 'claim', 'tool-started', 'outcome'])
+    clock.pass(limits.toolStartedHoldMs)
+    await settled()
+    expect(typesOf(owner.written).slice(4)).toEqual(['tool-started'])
+    await tools.started[1]!.end()
+    expect(typesOf(owner.written).slice(5)).toEqual(['outcome'])
+  })
+
   it('is claimed and started once, however often the performer is told', async () => {
     const { append, own, start, tools, tasksOf } = world()
     const owner = own('a', start)
@@ -384,7 +398,7 @@ describe('the places of a process', () => {
     append(roundCleared({ turn: 8 }))
     owner.wake()
     await settled()
-    expect(owner.written).toMatchObject([claim('a', { ordinal: 0 }), claim('a', { turn: 8 }), { type: 'tool-started', turn: 8 }])
+    expect(owner.written).toMatchObject([claim('a', { ordinal: 0 }), claim('a', { turn: 8 })])
     expect(tools.started).toHaveLength(1)
   })
 
@@ -494,9 +508,11 @@ describe('a write that the bus refuses', () => {
   })
 
   it('takes nothing from tools that run: their outcome is still tried', async () => {
-    const { append, own, start, tools } = world()
+    const { append, own, start, tools, clock } = world()
     const owner = own('a', start, { write: refuse('tool-started') })
     append(roundCleared())
+    await settled()
+    clock.pass(limits.toolStartedHoldMs)
     await settled()
     append(roundCleared({ turn: 8 }))
     await settled()

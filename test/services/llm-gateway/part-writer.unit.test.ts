@@ -46,6 +46,25 @@ describe('parts', () => {
     expect(texts()).toEqual([['a', 'b', 'c']])
   })
 
+  it('are left to the caller at the end, where it wants to write them with something else', async () => {
+    const { writer, clock, sent } = writing()
+    await writer.add([text('a')])
+    clock.advance(limits.partHoldMs)
+    await writer.add([text('b')])
+    const finishing = writer.finishWithRest()
+    expect(await isSettled(finishing)).toBe(false) // the first may still fail
+    sent[0]?.acknowledge()
+    await settled()
+    sent[1]?.acknowledge() // had gathered behind it
+    expect(await finishing).toEqual({ parts: 2, rest: [] })
+
+    const other = writing()
+    await other.writer.add([text('a'), text('b')])
+    expect(await other.writer.finishWithRest()).toEqual({ parts: 1, rest: [[text('a'), text('b')]] })
+    other.clock.advance(limits.partHoldMs)
+    expect(other.sent).toEqual([])
+  })
+
   it('wait while a write is in flight, however long it takes, and go together in the next one', async () => {
     const { writer, clock, sent, texts } = writing()
     await writer.add([text('a')])

@@ -131,6 +131,27 @@ describe('an attempt', () => {
     ])
   })
 
+  it('writes its last parts with its end, where the bus writes both or neither', async () => {
+    const whole: { to: Port; message: Message }[][] = []
+    const writeWhole = async (entries: { to: Port; message: Message }[]) => {
+      whole.push(entries)
+      return []
+    }
+    const attempt = await run(world([says('hi'), finished], { context: { writeWhole } }))
+    expect(attempt.types()).toEqual(['attempt-started'])
+    expect(whole.map((entries) => entries.map(({ to, message }) => [to, message.type]))).toEqual([
+      [
+        ['response', 'part'],
+        ['self', 'attempt-finished'],
+      ],
+    ])
+    expect(whole[0]?.map(({ message }) => message)).toMatchObject([{ i: 0 }, { parts: 1 }])
+
+    const failed = await run(world([says('hi')], { context: { writeWhole } }))
+    expect(failed.types()).toEqual(['attempt-started'])
+    expect(whole[1]?.map(({ message }) => message.type)).toEqual(['part', 'attempt-failed'])
+  })
+
   it('asks the provider only when its start is acknowledged', async () => {
     const slow = world()
     slow.holdWrites(true)

@@ -130,6 +130,53 @@ describe('readers', () => {
     expect(batches(1)).toEqual([2, 2, 1])
   })
 
+  test('hand on to each other in one transaction, and nobody is told before it', async () => {
+    const [first, second, third] = [await topic(), await topic(), await topic()]
+    const told: string[] = []
+    const relay = (from: string, to: string | undefined) =>
+      subscribeRecording(bus, {
+        group: 'g',
+        topic: from,
+        step: async (batch) => {
+          told.push(`${from} reads, ${(await readAll(bus, second)).length} written`)
+          return { outputs: to === undefined ? [] : batch.map((input) => record(to, textOf(input))), commit: commitBehind(batch) }
+        },
+        acknowledged: () => told.push(`${from} is acknowledged`),
+      })
+    await Promise.all([relay(first, second), relay(second, third), relay(third, undefined)])
+    await say(first, ['a'])
+    await settle()
+    expect(told).toEqual([
+      ...[first, second, third].map((name) => `${name} reads, 0 written`),
+      ...[first, second, third].map((name) => `${name} is acknowledged`),
+    ])
+  })
+
+  test('may look at records again that they have read ahead of the file', async () => {
+    const inbox = await topic()
+    const seen: string[] = []
+    const recording = await subscribeRecording(bus, {
+      group: 'g',
+      topic: inbox,
+      async step(batch) {
+        const again = await bus.read({ topic: inbox, partition: 0, from: 0, to: commitBehind(batch).offset, limit: 10 })
+        seen.push(again.map(textOf).join())
+        const isFirst = batch[0]?.offset === 0
+        return { outputs: isFirst ? [record(inbox, 'b'), record(inbox, 'c')] : [], commit: commitBehind(batch) }
+      },
+    })
+    const other = await subscribeRecording(bus, {
+      group: 'other',
+      topic: await topic(),
+      step: (batch) => ({ outputs: batch.map(() => record(inbox, 'a')), commit: commitBehind(batch) }),
+    })
+    await say(other.partitions.get(0)?.assignment.topic ?? '', ['x'])
+    await until('all is read', () => seen.length === 2)
+    expect(seen).toEqual(['a', 'a,b,c'])
+    await other.subscription.close()
+    await recording.subscription.close()
+  })
+
   test('of one group exist once: a second subscription is refused until the first is closed', async () => {
     const inbox = await topic()
     const first = await subscribeRecording(bus, { group: 'g', topic: inbox })
@@ -174,12 +221,14 @@ describe('a disk that is full', () => {
     const recording = await subscribeRecording(bus, {
       group: 'g',
       topic: inbox,
-      step: (batch) => ({ outputs: batch.map((input) => big(next, textOf(input))), commit: commitBehind(batch) }),
+      step(batch) {
+        if (batch.some((input) => textOf(input) === '2')) log.limitPages(1)
+        return { outputs: batch.map((input) => big(next, textOf(input))), commit: commitBehind(batch) }
+      },
     })
     await say(inbox, ['1'])
     await until('the first is acknowledged', () => recording.partitions.get(0)?.happenings.at(-1)?.what === 'acknowledged')
     await say(inbox, ['2'])
-    log.limitPages(1)
     await settle()
     expect(clock.waiting()).toContain(200)
     const appending = bus.append([record(next, 'meanwhile')])
@@ -206,10 +255,10 @@ describe('a disk that is full', () => {
         commit: { offset: recording.records.length, metadata: '' },
       }),
     }
-    let recording = await subscribeRecording(bus, options)
-    const failed = expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.full' })
     await say(inbox, ['1', '2'])
     log.limitPages(1)
+    let recording = await subscribeRecording(bus, options)
+    const failed = expect(recording.subscription.failed).rejects.toMatchObject({ code: 'bus.full' })
     await settle()
     const waits = [200, 400, 800, 1600].map((waitMs) => {
       const isWaiting = clock.waiting().includes(waitMs)
@@ -225,6 +274,59 @@ describe('a disk that is full', () => {
     await until('it is read again', () => recording.records.length === 2)
     await recording.subscription.close()
     expect((await readAll(bus, next)).map((each) => textOf(each)[0])).toEqual(['1', '2'])
+  })
+
+  test('gives up what was read ahead of the file with all that it led to; an append that nobody has read fails at once', async () => {
+    const [first, second, third] = [await topic(), await topic(), await topic()]
+    let isFull = true
+    const relay = (from: string, to: string) =>
+      subscribeRecording(bus, {
+        group: 'g',
+        topic: from,
+        step(batch) {
+          log.limitPages(isFull ? 1 : 10_000)
+          return { outputs: batch.map((input) => big(to, textOf(input))), commit: commitBehind(batch) }
+        },
+      })
+    let readers = [await relay(first, second), await relay(second, third)]
+    const failed = readers.map(({ subscription }) => expect(subscription.failed).rejects.toMatchObject({ code: 'bus.full' }))
+    await say(first, ['1'])
+    await settle()
+    expect(readers.map(({ records }) => records.length)).toEqual([1, 1])
+    expect([await readAll(bus, second), await readAll(bus, third)]).toEqual([[], []])
+    for (const waitMs of [200, 400, 800, 1600]) clock.advance(waitMs)
+    await Promise.all(failed)
+    await expect(bus.append([big(first, '2')])).rejects.toMatchObject({ code: 'bus.full' })
+    for (const { subscription, partitions } of readers) {
+      expect(partitions.get(0)?.happenings.map(({ what }) => what)).toEqual(['assigned', 'read'])
+      await subscription.close()
+    }
+    isFull = false
+    log.limitPages(10_000)
+    await say(first, ['3'])
+    readers = [await relay(first, second), await relay(second, third)]
+    await until('it has gone through', async () => (await readAll(bus, third)).length === 2)
+    for (const name of [first, second, third])
+      expect((await readAll(bus, name)).map((each) => [each.offset, textOf(each)[0]])).toEqual([
+        [0, '1'],
+        [1, '3'],
+      ])
+  })
+
+  test('is waited out by an append that is patient, as long as by a step; then a repeat is said not to help', async () => {
+    const inbox = await topic()
+    log.limitPages(1)
+    const written = bus.append([big(inbox, '1')], { patient: true })
+    await settle()
+    expect(clock.waiting()).toContain(200)
+    log.limitPages(10_000)
+    clock.advance(200)
+    expect(await written).toMatchObject([{ partition: 0, offset: 0 }])
+    log.limitPages(1)
+    const refused = expect(bus.append([big(inbox, '2')], { patient: true })).rejects.toMatchObject({ code: 'bus.full', retryable: false })
+    await settle()
+    for (const waitMs of [200, 400, 800, 1600]) clock.advance(waitMs)
+    await refused
   })
 
   test('can be closed: what cannot be written is rejected', async () => {

@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus, Subscription } from '../../../shared/bus/port.ts'
 import { decode, encode } from '../../../shared/codec.ts'
+import { limits } from '../../../shared/limits.ts'
 import type { AttemptFailed, Cancel, Message, ModelRequest, Tick } from '../../../shared/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/performer.ts'
 import { readPartition } from '../../../shared/runtime/partition.ts'
@@ -342,6 +343,24 @@ describe('a tick', () => {
     refusal.reject(new Error('the bus gave up'))
     await settled()
     expect(await ticks()).toHaveLength(1)
+  })
+
+  it('of one of many units may come a little later, so that not all are looked through for each', async () => {
+    await start()
+    const units = 200
+    for (let turn = 0; turn < units; turn += 1) {
+      await harness.derived(turn + 1, modelRequest({ turn }))
+      harness.clock.advance(1)
+    }
+    harness.clock.advance(1_000 - units)
+    const looks = new Set<number>()
+    for (let passed = 0; passed < units + 2 * units * limits.tickLookMsPerUnit; passed += 1) {
+      harness.clock.advance(1)
+      await settled()
+      looks.add((await harness.bus.ends('model-requests'))[0]?.end ?? 0)
+    }
+    expect(await ticks()).toHaveLength(units)
+    expect(looks.size).toBeLessThan(units * 0.6)
   })
 
   it('of a unit that was overdue while nobody ran is written after catching up', async () => {

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals'
+import type { SentEvent } from '../../../services/llm-gateway/event-stream.ts'
+import { sentEvents, wholeBody } from '../../../services/llm-gateway/event-stream.ts'
+import { limits } from '../../../shared/limits.ts'
+import { answering } from '../../support/provider-streams.ts'
+
+async function read(text: string | Buffer, pieceBytes?: number): Promise<SentEvent[][]> {
+  const response = await answering(text, pieceBytes === undefined ? {} : { pieceBytes })('http://x')
+  const batches: SentEvent[][] = []
+  for await (const batch of sentEvents(response, () => {})) batches.push(batch)
+  return batches
+}
+
+const events = async (text: string | Buffer, pieceBytes?: number) => (await read(text, pieceBytes)).flat()
+
+describe('an event', () => {
+  it.each([
+    ['has a name and data, in whatever order', 'data: 1\nevent: a\n\n', [{ event: 'a', data: '1' }]],
+    ['may have no name', 'data: 1\n\n', [{ event: null, data: '1' }]],
+    ['may have no data', 'event: a\n\n', [{ event: 'a', data: '' }]],
+    ['has all lines of its data', 'data: 1\ndata\ndata: 2\n\n', [{ event: null, data: '1\n\n2' }]],
+    ['loses one blank after the colon, and no more', 'data:  1 \ndata:2\n\n', [{ event: null, data: ' 1 \n2' }]],
+    ['has no comments and no unknown fields', ': hi\nid: 7\nretry: 1\ndatas: x\ndata: 1\n\n', [{ event: null, data: '1' }]],
+    ['is none where only comments came', ': keep-alive\n\n\n\n', []],
+    ['may follow a mark of the byte order', '\ufeffdata: 1\n\n', [{ event: null, data: '1' }]],
+    [
+      'may have lost the blank line behind it',
+      'data: 1\n\ndata: 2',
+      [
+        { event: null, data: '1' },
+        { event: null, data: '2' },
+      ],
+    ],
+  ])('%s', async (_, text, expected) => {
+    expect(await events(text)).toEqual(expected)
+    for (const pieceBytes of [1, 2, 3]) expect(await events(text, pieceBytes)).toEqual(expected)
+  })
+
+  it.each(['\n', '\r\n', '\r'])('ends alike with %j, however it is cut into pieces', async (end) => {
+    const text = ['event: a', 'data: grün', 'data: 2', '', 'data: 😀', '', ''].join(end)
+    const expected = [
+      { event: 'a', data: 'grün\n2' },
+      { event: null, data: '😀' },
+    ]
+    for (let pieceBytes = 1; pieceBytes <= Buffer.byteLength(text); pieceBytes += 1)
+      expect(await events(text, pieceBytes)).toEqual(expected)
+  })
+
+  it('keeps characters that end lines elsewhere', async () => {
+    expect(await events('data: a\u2028b\u0085c\u000bd\n\n')).toEqual([{ event: null, data: 'a\u2028b\u0085c\u000bd' }])
+  })
+
+  it('comes together with those that came with it', async () => {
+    expect((await read('data: 1\n\ndata: 2\n\ndata: 3\n\n')).map((batch) => batch.length)).toEqual([3])
+  })
+})
+
+describe('a body without an end of an event', () => {
+  const endless = () =>
+    new Response(
+      new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(limits.streamEventBytesMax / 4).fill(97)) }),
+    )
+
+  it('is given up at a bound', async () => {
+    await expect(sentEvents(endless(), () => {}).next()).rejects.toMatchObject({ code: 'provider.stream' })
+    await expect(wholeBody(endless(), () => {})).rejects.toMatchObject({ code: 'provider.stream' })
+  })
+})

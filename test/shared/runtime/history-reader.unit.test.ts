@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import type { Bus, StoredRecord } from '../../../shared/bus/port.ts'
+import { encode } from '../../../shared/codec.ts'
+import type { HistoryEntry } from '../../../shared/messages.ts'
+import { historyReader } from '../../../shared/runtime/history-reader.ts'
+import { historyKey } from '../../../shared/topology.ts'
+
+let table: Map<string, StoredRecord>
+let asked: string[]
+
+beforeEach(() => {
+  table = new Map()
+  asked = []
+})
+
+function put(turn: number, round: number, text = `${turn}/${round}`, conversation = 'c'): void {
+  const at = { conversation, turn, round }
+  const entry: HistoryEntry = { type: 'history-entry', ...at, user: text, response: null, results: [], nudge: null, note: null }
+  const place = { topic: 'history', partition: 0, offset: table.size, time: 0, id: undefined }
+  table.set(historyKey(at), { ...place, key: historyKey(at), value: encode(entry) })
+}
+
+function reader(bytesMax = 1_000_000) {
+  const bus: Pick<Bus, 'list' | 'get'> = {
+    async list({ prefix }) {
+      asked.push('list')
+      return [...table.values()].filter(({ key, value }) => key.startsWith(prefix) && value !== null)
+    },
+    async get({ key }) {
+      asked.push(`get ${key}`)
+      return table.get(key)
+    },
+  }
+  const read = historyReader({ bus: bus as Bus, topic: 'history', partition: 0, bytesMax })
+  return async (turn: number, round: number, conversation = 'c') => (await read({ conversation, turn, round }, 0))?.map(({ user }) => user)
+}
+
+describe('a history', () => {
+  it('is read whole at first, in order, and up to the entry that was asked for', async () => {
+    for (const [turn, round] of [
+      [7, 1],
+      [0, 1],
+      [0, 0],
+      [7, 0],
+      [7, 2],
+    ] as const)
+      put(turn, round)
+    put(0, 0, 'of another', 'c2')
+    expect(await reader()(7, 1)).toEqual(['0/0', '0/1', '7/0', '7/1'])
+    expect(asked).toEqual(['list'])
+  })
+
+  it('is asked for one entry in the next round, and for none in another attempt of the same', async () => {
+    const read = reader()
+    put(0, 0)
+    await read(0, 0)
+    put(0, 1)
+    expect(await read(0, 1)).toEqual(['0/0', '0/1'])
+    expect(await read(0, 1)).toEqual(['0/0', '0/1'])
+    expect(asked).toEqual(['list', 'get ["c",0,1]'])
+  })
+
+  it('is read whole again in a new turn, and where a round was left out', async () => {
+    const read = reader()
+    put(0, 0)
+    await read(0, 0)
+    put(0, 1)
+    put(0, 2)
+    expect(await read(0, 2)).toEqual(['0/0', '0/1', '0/2'])
+    put(0, 3)
+    put(9, 0)
+    expect(await read(9, 0)).toEqual(['0/0', '0/1', '0/2', '0/3', '9/0'])
+    table.delete(historyKey({ conversation: 'c', turn: 0, round: 0 }))
+    put(12, 0)
+    expect(await read(12, 0)).toEqual(['0/1', '0/2', '0/3', '9/0', '12/0'])
+    expect(asked.filter((each) => each === 'list')).toHaveLength(4)
+  })
+
+  it('that does not come is undefined, and what is remembered stays as it was', async () => {
+    const read = reader()
+    expect(await read(0, 0)).toBeUndefined()
+    put(0, 0)
+    await read(0, 0)
+    expect(await read(0, 1)).toBeUndefined()
+    put(0, 1)
+    expect(await read(0, 1)).toEqual(['0/0', '0/1'])
+  })
+
+  it('is handed out as a list that its reader may change', async () => {
+    put(0, 0)
+    const read = historyReader({
+      bus: { list: async () => [...table.values()] } as unknown as Bus,
+      topic: 'history',
+      partition: 0,
+      bytesMax: 1e6,
+    })
+    const at = { conversation: 'c', turn: 0, round: 0 }
+    ;(await read(at, 0))?.pop()
+    expect(await read(at, 0)).toHaveLength(1)
+  })
+})
+
+describe('what is remembered', () => {
+  it('is bounded: the conversation that was asked for longest ago is read again', async () => {
+    for (const conversation of ['a', 'b', 'c']) put(0, 0, 'x'.repeat(1000), conversation)
+    const read = reader(2_500)
+    for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b']) await read(0, 0, conversation)
+    expect(asked).toEqual(Array.from({ length: 5 }, () => 'list')) // a, b, c, then a and b again: what was only looked at is not newer for that
+  })
+
+  it('is nothing of a history that is over the bound by itself', async () => {
+    put(0, 0, 'x'.repeat(1000))
+    const read = reader(100)
+    expect(await read(0, 0)).toHaveLength(1)
+    expect(await read(0, 0)).toHaveLength(1)
+    expect(asked).toEqual(['list', 'list'])
+  })
+})
