@@ -14,6 +14,7 @@ import { refusalOf, withErrorsShown } from './openai-chat-errors.ts'
 import type { ChatStream } from './openai-chat-events.ts'
 import { endChat, newChatStream, readChunk, stopOf } from './openai-chat-events.ts'
 import { chatRequest } from './openai-chat-request.ts'
+import { stopAtLimit } from './output-limit.ts'
 import { patientFetch } from './patient-fetch.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
@@ -48,8 +49,7 @@ export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = patien
       }
       heard()
 
-      const offered = new Set(request.tools.map(({ name }) => name))
-      const chat = newChatStream({ secret: agent.model.apiKey, model: agent.model.name, offered })
+      const chat = newChatStream({ secret: agent.model.apiKey, model: agent.model.name })
       let interruption: unknown
       try {
         for await (const { event, data } of eventsOf(response, heard)) {
@@ -62,7 +62,7 @@ export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = patien
       }
       const events = endChat(chat)
       if (events.length > 0) yield { kind: 'events', events }
-      yield endingOf(chat, interruption)
+      yield endingOf(chat, interruption, agent.model.maxOutputTokens)
     },
   }
 }
@@ -78,9 +78,9 @@ async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */
-function endingOf(chat: ChatStream, interruption: unknown): Finished | Failed {
+function endingOf(chat: ChatStream, interruption: unknown, outputTokensMax: number): Finished | Failed {
   const { fault, finish, over, usage } = chat
   if (fault !== undefined) return fault
   if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
-  return { kind: 'finished', stop: stopOf(chat), finish, usage }
+  return { kind: 'finished', stop: stopAtLimit(stopOf(chat), usage, outputTokensMax), finish, usage }
 }

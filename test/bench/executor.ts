@@ -48,7 +48,7 @@ const mail: Declaration = { name: 'mail', description: '', schema: '{}', idempot
 function recordsOf(calls: number): Recorded[] {
   const place = { conversation: 'c', turn: 1 }
   const all = Array.from({ length: calls }, (_, ordinal): Call => {
-    return { ordinal, id: 'id', name: 'mail', raw: '{"to":"somebody"}', source: 'deltas', problem: null }
+    return { ordinal, id: 'id', name: 'mail', raw: '{"to":"somebody"}', source: 'deltas', problem: null, repair: null, disputed: false }
   })
   const stamped = { agent: 'agent', policy: defaultPolicy, expiresAt: 1e9, declarations: [mail], decided: [] }
   const claims = all.map(({ ordinal }): Claim => ({ type: 'claim', ...place, round: 1, ordinal, try: 1, owner: 'a' }))

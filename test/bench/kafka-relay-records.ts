@@ -20,6 +20,8 @@ export function proposed({ topicPrefix, partition, n }: { topicPrefix: string; p
     raw: JSON.stringify({ hall: n % 4, article: 'A-40017', note }),
     source: 'deltas' as const,
     problem: null,
+    repair: null,
+    disputed: false,
   }
   const attempt = n.toString(16).padStart(32, '0')
   const message: RoundProposed = {

@@ -270,8 +270,8 @@ describe('a response', () => {
       event('call_end', '', 4),
     ])
     expect(response.calls).toEqual([
-      { ordinal: 0, id: 'x', name: 'write', raw: '{"a":1}', source: 'deltas', problem: null },
-      { ordinal: 1, id: 'y', name: 'read', raw: '{"b":2}', source: 'deltas', problem: null },
+      { ordinal: 0, id: 'x', name: 'write', raw: '{"a":1}', source: 'deltas', problem: null, repair: null, disputed: false },
+      { ordinal: 1, id: 'y', name: 'read', raw: '{"b":2}', source: 'deltas', problem: null, repair: null, disputed: false },
     ])
   })
 
