@@ -11,7 +11,6 @@ import type { StreamedCall } from './call.ts'
 import { finalCall } from './call.ts'
 import type { PiecedCalls } from './call-pieces.ts'
 import { addExtra, addPiece, hasBegun, newPiecedCalls } from './call-pieces.ts'
-import { textFrom } from './piece-texts.ts'
 
 /** The response beside a failure. Its tokens were used all the same. */
 export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): Response {
@@ -116,10 +115,10 @@ function beginCall({ calls }: Stream, { kind, index, id, name, text }: PartEvent
 
 function goOn(stream: Stream, call: StreamedCall | undefined, { kind, text }: PartEvent): void {
   if (call === undefined) stream.strayArguments ||= text !== ''
-  else if (kind === 'call_arguments') call.deltas.push(text)
+  else if (kind === 'call_arguments' && text !== '') call.deltas.push(text)
   else if (kind === 'call_done') call.dones.push(text)
   else if (kind === 'call_free_text') call.isFreeText = true
-  else call.end = 'closed'
+  else if (kind === 'call_end') call.end = 'closed'
 }
 
 /** All calls in the order in which they began; no format has both kinds. What came of none is missing from some call (K4). */
@@ -130,7 +129,7 @@ function streamedCalls(stream: Stream): StreamedCall[] {
     const { id, name, pieces } = call
     return {
       ...{ ordinal: stream.calls.size + n, id, name },
-      ...{ deltas: [textFrom(pieces)], dones: [], start: '', isInMessage: false, end: 'none', isFreeText: false },
+      ...{ deltas: pieces, dones: [], start: '', isInMessage: false, end: 'none', isFreeText: false },
     }
   })
   return [...stream.calls.values(), ...pieced]

@@ -4,9 +4,10 @@
 
 import type { Call } from '../../shared/messages.ts'
 import { sameJson } from '../../shared/same-json.ts'
+import { textFrom } from './piece-texts.ts'
 
 /**
- * Texts, '' where none came. `deltas`: the pieces in the order of the stream. `dones`: what events that ended the arguments said. `start`: the start
+ * Texts, '' where none came. `deltas`: the pieces in the order of the stream, none empty. `dones`: what events that ended the arguments said. `start`: the start
  * input; `isInMessage`: the call stood whole in the start of the response.
  */
 export type ArgumentSources = { deltas: string[]; dones: string[]; start: string; isInMessage: boolean }
@@ -18,7 +19,7 @@ export type ArgumentSources = { deltas: string[]; dones: string[]; start: string
  */
 export function argumentsFrom({ deltas, dones, start, isInMessage }: ArgumentSources): Pick<Call, 'raw' | 'source' | 'disputed'> {
   const given: Pick<Call, 'raw' | 'source'>[] = [
-    { raw: deltas.join(''), source: 'deltas' },
+    { raw: textFrom(deltas), source: 'deltas' },
     ...dones.map((raw) => ({ raw, source: 'done' as const })),
     { raw: start, source: isInMessage ? 'message_start' : 'start' },
   ]

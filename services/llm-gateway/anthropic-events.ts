@@ -7,12 +7,14 @@
 // E3. Argument bytes whose block never began are passed on under an index of their own, never dropped: they are missing from some call, and the
 //     accumulator must not take that call's arguments for complete (I1.1).
 // E4. What cannot be read spoils the attempt, and so does a message that begins anew after its blocks did.
-// E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls.
+// E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls; their beginning is kept apart.
 
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
+import { meaningOf } from './finish-words.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream, reportedError } from './provider-errors.ts'
+import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
 
 type Block =
@@ -42,8 +44,12 @@ export type MessageStream = {
   usage: Usage
   /** The provider's own word for why it stopped; empty while none came. */
   finish: string
+  /** As the server sent it. */
+  rawUsage: Record<string, unknown> | undefined
   /** message_stop came. */
   over: boolean
+  /** The last events are out. */
+  ended: boolean
   /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
   fault: Failed | undefined
 }
@@ -59,7 +65,9 @@ export function newMessageStream(secret: string): MessageStream {
     begunAnew: false,
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     finish: '',
+    rawUsage: undefined,
     over: false,
+    ended: false,
     fault: undefined,
   }
 }
@@ -85,7 +93,9 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
       addUsage(stream, event.usage)
       // Some servers put the reason beside `delta` instead of into it.
       setFinish(stream, isObject(event.delta) && event.delta.stop_reason ? event.delta.stop_reason : event.stop_reason)
-      return []
+      return meaningOf(stream.finish) === 'failed'
+        ? spoil(stream, brokenStream(`the provider ended the response with '${stream.finish}'`))
+        : []
     case 'message_stop':
       stream.over = true
       return endMessage(stream)
@@ -98,32 +108,19 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
 
 /** What is left to say when no more bytes come; the last events of the response. */
 export function endMessage(stream: MessageStream): PartEvent[] {
+  if (stream.ended) return []
+  stream.ended = true
   const events: PartEvent[] = []
-  for (const [index, sent] of stream.announced) {
-    stream.announced.delete(index)
-    events.push(...beginBlock(stream, index, sent), ...blockStop(stream, index))
-  }
-  return events
+  for (const [index, sent] of stream.announced) events.push(...beginBlock(stream, index, sent, 'call_whole'), ...blockStop(stream, index))
+  stream.announced.clear()
+  return [...events, ...providerSaid(newIndex(stream), { id: stream.id, usage: stream.rawUsage })]
 }
 
 /** The provider's word in our vocabulary. `over`: whether it said that the message is over. */
 export function stopOf(finish: string, over: boolean): Stop {
-  switch (finish) {
-    case 'end_turn':
-    case 'stop_sequence':
-      return 'end'
-    case 'tool_use':
-      return 'calls'
-    case 'max_tokens':
-    case 'model_context_window_exceeded':
-      return 'length'
-    case 'refusal':
-      return 'refusal'
-    case '':
-      return over ? 'other' : 'cut'
-    default:
-      return 'other'
-  }
+  if (finish === '') return over ? 'other' : 'cut'
+  const meaning = meaningOf(finish)
+  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
 }
 
 function messageStart(stream: MessageStream, event: Record<string, unknown>, data: string): PartEvent[] {
@@ -151,10 +148,11 @@ function blockStart(stream: MessageStream, at: number, sent: SentBlock): PartEve
   const isRepeat = before?.kind === 'call' && !before.ended && before.id !== null && isObject(sent.block) && sent.block.id === before.id
   if (isRepeat) return []
   stream.announced.delete(at)
-  return beginBlock(stream, at, sent)
+  return beginBlock(stream, at, sent, 'call_start')
 }
 
-function beginBlock(stream: MessageStream, at: number, sent: SentBlock): PartEvent[] {
+/** `call`: how a call begins. */
+function beginBlock(stream: MessageStream, at: number, sent: SentBlock, call: 'call_start' | 'call_whole'): PartEvent[] {
   const content = isObject(sent.block) ? sent.block : {}
   switch (content.type) {
     case 'text': {
@@ -174,13 +172,18 @@ function beginBlock(stream: MessageStream, at: number, sent: SentBlock): PartEve
       const index = newIndex(stream)
       const id = typeof content.id === 'string' ? content.id : null
       stream.blocks.set(at, { kind: 'call', index, id, ended: false })
-      return [{ kind: 'call_start', index, id, name: typeof content.name === 'string' ? content.name : '', text: input }]
+      return [{ kind: call, index, id, name: typeof content.name === 'string' ? content.name : '', text: input }]
     }
-    default:
+    default: {
       stream.blocks.set(at, { kind: 'ignored' })
-      return []
+      const text = JSON.stringify(content)
+      return text === '{}' || text.length > keptApartMax ? [] : [partEvent('kept_apart', newIndex(stream), text)]
+    }
   }
 }
+
+/** Characters of a block that is no call, no text and no thinking, as it stays in the log; the results of a search can be large. */
+const keptApartMax = 16_384
 
 function blockDelta(stream: MessageStream, at: number, given: unknown): PartEvent[] {
   const delta = isObject(given) ? given : {}
@@ -271,6 +274,7 @@ const usageFields = [
 /** Counts are cumulative: the newest one of each counts. */
 function addUsage(stream: MessageStream, usage: unknown): void {
   if (!isObject(usage)) return
+  stream.rawUsage = { ...stream.rawUsage, ...usage }
   for (const [field, sent] of usageFields) {
     const count = usage[sent]
     if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) stream.usage[field] = count

@@ -12,6 +12,7 @@ import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
+import { meaningOf } from './finish-words.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
 import { usageIn, usageOf } from './openai-chat-usage.ts'
 import type { Failed } from './provider.ts'
@@ -44,8 +45,8 @@ export type ChatStream = {
   finish: string
   /** The word of the server behind a gateway, the newest; empty: none. */
   nativeFinish: string
-  /** The output limit was named as a reason, if only behind another word. */
-  isCutByLimit: boolean
+  /** What all words for the end meant, also those behind another one. */
+  signs: Set<ReturnType<typeof meaningOf>>
   /** The end mark came. */
   over: boolean
   /** A payload was passed over (C2). */
@@ -69,7 +70,7 @@ export function newChatStream({ secret, model }: { secret: string; model: string
     rawUsage: undefined,
     finish: '',
     nativeFinish: '',
-    isCutByLimit: false,
+    signs: new Set(),
     over: false,
     hasUnread: false,
     ended: false,
@@ -110,27 +111,13 @@ function saidEvents(stream: ChatStream): PartEvent[] {
   return providerSaid(newIndex(stream), { id, nativeFinish, usage: rawUsage })
 }
 
-/** The provider's word in our vocabulary. */
-export function stopOf({ finish, isCutByLimit, over, choice, hasUnread, blocks }: ChatStream): Stop {
-  if (isCutByLimit) return 'length'
-  switch (finish) {
-    case 'stop':
-    case 'stop_sequence':
-    case 'end_turn':
-    case 'eos':
-    case 'eos_token':
-      return blocks.has('refusal') ? 'refusal' : 'end'
-    case 'tool_calls':
-    case 'function_call':
-      return 'calls'
-    case 'content_filter':
-    case 'sensitive':
-      return 'refusal'
-    case '':
-      return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
-    default:
-      return 'other'
-  }
+/** The provider's word in our vocabulary. That it was cut counts whichever of its words says so. */
+export function stopOf({ finish, signs, over, choice, hasUnread, blocks }: ChatStream): Stop {
+  if (signs.has('length')) return 'length'
+  if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
+  if (finish === '') return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
+  const meaning = meaningOf(finish)
+  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
 }
 
 function readOther(stream: ChatStream, name: string | null, payload: string): PartEvent[] {
@@ -166,7 +153,7 @@ function readChoice(stream: ChatStream, { choice, at, isFirst }: FoundChoice, pa
   ]
   events.push(...callPieces(stream, delta, { payload, path: ['choices', at, key] }))
   setFinish(stream, choice)
-  if (!failureWords.has(stream.finish)) return events
+  if (!stream.signs.has('failed')) return events
   return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.finish}'`))]
 }
 
@@ -236,17 +223,15 @@ function argumentPiece(given: unknown, payload: string, path: (string | number)[
   return given === undefined || given === null ? '' : (exactJson(payload, path) ?? '')
 }
 
+/** A gateway may call it tool_calls although the model behind it ran into its limit. */
 function setFinish(stream: ChatStream, { finish_reason: finish, native_finish_reason: native }: Json): void {
   if (typeof finish === 'string' && finish !== '') stream.finish = shortReason(finish)
   if (typeof native === 'string' && native !== '') stream.nativeFinish = shortReason(native)
-  // A gateway may call it tool_calls although the model behind it ran into its limit.
-  for (const word of [finish, native]) if (typeof word === 'string' && limitWords.has(word.toLowerCase())) stream.isCutByLimit = true
+  for (const word of [finish, native]) {
+    const meaning = typeof word === 'string' ? meaningOf(word) : undefined
+    if (meaning !== undefined) stream.signs.add(meaning)
+  }
 }
-
-const limitWords = new Set(['length', 'max_tokens', 'model_length', 'max_output_tokens', 'model_context_window_exceeded'])
-
-/** Ends that are none: the server could not finish the response. */
-const failureWords = new Set(['error', 'network_error', 'abort', 'aborted', 'insufficient_system_resource'])
 
 /** What may have to go back to the same model with the response's calls (openai-chat-messages.ts). */
 function reasoningBlock(stream: ChatStream): PartEvent[] {

@@ -21,6 +21,8 @@ export async function connect(agent: Agent): Promise<Provider> {
       return (await import('./anthropic.ts')).anthropic(agent)
     case 'openai-chat':
       return (await import('./openai-chat.ts')).openaiChat(agent)
+    case 'openai-responses':
+      return (await import('./openai-responses.ts')).openaiResponses(agent)
     default:
       return agent.model.provider satisfies never
   }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The APIs of which there are streams. */
-export type Api = 'anthropic' | 'openai-chat'
+export type Api = 'anthropic' | 'openai-chat' | 'openai-responses'
 
 export type ExpectedCall = {
   id: string | null

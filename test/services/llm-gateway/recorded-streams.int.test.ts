@@ -13,7 +13,7 @@ import type { ExpectedCall } from '../../support/provider-streams.ts'
 import { streamFixtures } from '../../support/provider-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
-const apis = ['anthropic', 'openai-chat'] as const
+const apis = ['anthropic', 'openai-chat', 'openai-responses'] as const
 const cases = apis.flatMap((api) => (streamFixtures(api) ?? []).map((stream) => ({ api, stream })))
 const whereFixturesAre = cases.length === 0 ? describe.skip : describe
 
