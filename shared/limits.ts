@@ -142,6 +142,8 @@ export const limits = {
   ownerAskedAgainMs: 1 * second,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
+  /** Bytes of a recorded stream that `weir normalize` reads, and of a file with tools for it. */
+  recordingBytesMax: 64 * MiB,
   /** Bytes of a settings file. */
   settingsFileBytesMax: 64 * KiB,
   /** Bytes of a file of certificates and keys; a system's list of authorities has 200 KiB. */
