@@ -21,7 +21,7 @@ export type PiecedCall = {
   /** The provider's, or one of those below. */
   index: number
   id: string
-  /** The texts given for its name, without one that only repeats the one before. */
+  /** The texts given for its name. */
   names: string[]
   /** The name that they make so far. */
   name: string
@@ -66,7 +66,7 @@ export function addPiece(open: PiecedCalls, { kind, index, id, name, text }: Par
   call.chunk = piece.chunk
   if (call.id === '') call.id = piece.id
   // No tool's name has so many pieces, so the call is one of no tool already.
-  if (piece.name !== '' && piece.name !== call.names.at(-1) && call.names.length < limits.callNameTextsMax) {
+  if (piece.name !== '' && call.names.length < limits.callNameTextsMax) {
     call.names.push(piece.name)
     call.name = nameFrom(call.names, open.offered)
   }

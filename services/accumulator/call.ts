@@ -19,9 +19,10 @@ import { argumentsFrom } from './source-precedence.ts'
 
 /** A call as the stream told it. */
 export type StreamedCall = ArgumentSources & {
-  ordinal: number
   id: string
   name: string
+  /** What the server wants to see again beside it, as JSON, and the model that it came from. */
+  extra: { model: string; text: string } | undefined
   /** open: the format marks the end of a call, and did not; closed: it did; none: it has no such mark. */
   end: 'open' | 'closed' | 'none'
   /** Its arguments are text for a tool that takes no JSON. */
@@ -30,6 +31,8 @@ export type StreamedCall = ArgumentSources & {
 
 /** How the response ended around a call. */
 export type CallEnd = {
+  /** Its place among the calls of the response. */
+  ordinal: number
   stop: Stop
   /** Whether no other call began after it: only that one can be the one that the end of the response cut. */
   last: boolean
@@ -40,10 +43,10 @@ export type CallEnd = {
 }
 
 export function finalCall(streamed: StreamedCall, end: CallEnd): Call {
-  const { ordinal, id, name } = streamed
+  const { id, name } = streamed
   const { raw, source, disputed } = argumentsFrom(streamed)
   const kept = cutToBytes(raw, limits.argumentBytesMax)
-  const call: Call = { ordinal, id, name, raw: kept, source, problem: null, repair: null, disputed }
+  const call: Call = { ordinal: end.ordinal, id, name, raw: kept, source, problem: null, repair: null, disputed }
   // What is over the bound is not kept, so the end was not seen by anybody after us.
   if (kept !== raw) return { ...call, problem: 'truncated' }
 

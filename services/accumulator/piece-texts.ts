@@ -71,14 +71,15 @@ function faultOf(text: string): ReturnType<typeof jsonFault> {
 }
 
 /**
- * `names`: the different texts that stood where a call's name stands, in order. A server splits a name, or sends more of it each time; the tools
- * offered tell which, where both could be meant.
+ * `names`: the texts that stood where a call's name stands, in order. A server repeats a name, sends more of it each time, or splits it; the tools
+ * offered tell which, where several could be meant.
  */
 export function nameFrom(names: string[], offered: ReadonlySet<string>): string {
-  const joined = names.join('')
-  const last = names.at(-1) ?? ''
-  const grows = names.every((name, n) => n === 0 || name.startsWith(names[n - 1] as string))
-  return grows && (offered.has(last) || !offered.has(joined)) ? last : joined
+  const told = names.filter((name, n) => name !== names[n - 1])
+  const [joined, last] = [told.join(''), told.at(-1) ?? '']
+  const grows = told.every((name, n) => n === 0 || name.startsWith(told[n - 1] as string))
+  const meant = [...(grows ? [last] : []), joined, names.join('')]
+  return meant.find((name) => offered.has(name)) ?? (grows ? last : joined)
 }
 
 /** Where the brackets of an argument text stand, after each piece of it. */

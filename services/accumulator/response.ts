@@ -5,12 +5,14 @@ import { WeirError } from '../../shared/errors.ts'
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ModelFinished, PartEvent, Response, RoundFailure } from '../../shared/messages.ts'
+import { sameJson } from '../../shared/same-json.ts'
 import { unreachable } from '../../shared/stage.ts'
 import { shortened } from '../../shared/text-cut.ts'
 import type { StreamedCall } from './call.ts'
 import { finalCall } from './call.ts'
 import type { PiecedCalls } from './call-pieces.ts'
 import { addExtra, addPiece, hasBegun, newPiecedCalls } from './call-pieces.ts'
+import { argumentsFrom } from './source-precedence.ts'
 
 /** The response beside a failure. Its tokens were used all the same. */
 export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): Response {
@@ -25,8 +27,8 @@ export function foldResponse(
 ): { response: Response; failure: RoundFailure | null } {
   const stream = newStream(offered)
   for (const events of parts) for (const event of events) read(stream, event)
-  for (const block of extraBlocks(stream)) keepBlock(stream, block)
   const streamed = streamedCalls(stream)
+  for (const block of extraBlocks(streamed)) keepBlock(stream, block)
 
   const empty = emptyResponse(finished)
   const failure = failureOf(stream, streamed.length)
@@ -34,7 +36,7 @@ export function foldResponse(
 
   const { strayArguments, errors } = stream
   const calls = streamed.map((call, ordinal) =>
-    finalCall(call, { stop: finished.stop, last: ordinal === streamed.length - 1, broken: errors.length > 0, strayArguments }),
+    finalCall(call, { ordinal, stop: finished.stop, last: ordinal === streamed.length - 1, broken: errors.length > 0, strayArguments }),
   )
   const reasoning = stream.thinkingBlocks.length === 0 ? '' : `[${stream.thinkingBlocks.join(',')}]`
   return { response: { ...empty, text: stream.texts.join(''), reasoning, calls }, failure: null }
@@ -108,7 +110,7 @@ function keepBlock(stream: Stream, text: string): void {
 function beginCall({ calls }: Stream, { kind, index, id, name, text }: PartEvent): void {
   if (calls.has(index)) throw new WeirError('runtime.assertion', `the gateway began two calls with the index ${index} in one attempt`)
   calls.set(index, {
-    ...{ ordinal: calls.size, id: id ?? '', name: name ?? '' },
+    ...{ id: id ?? '', name: name ?? '', extra: undefined },
     ...{ deltas: [], dones: [], start: text, isInMessage: kind === 'call_whole', end: 'open', isFreeText: false },
   })
 }
@@ -123,24 +125,34 @@ function goOn(stream: Stream, call: StreamedCall | undefined, { kind, text }: Pa
 
 /** All calls in the order in which they began; no format has both kinds. What came of none is missing from some call (K4). */
 function streamedCalls(stream: Stream): StreamedCall[] {
-  const begun = stream.pieced.calls.filter(hasBegun)
-  stream.strayArguments ||= stream.pieced.calls.some((call) => !hasBegun(call) && call.pieces.length > 0)
-  const pieced = begun.map((call, n): StreamedCall => {
-    const { id, name, pieces } = call
-    return {
-      ...{ ordinal: stream.calls.size + n, id, name },
-      ...{ deltas: pieces, dones: [], start: '', isInMessage: false, end: 'none', isFreeText: false },
-    }
+  const { pieced, calls } = stream
+  stream.strayArguments ||= pieced.calls.some((call) => !hasBegun(call) && call.pieces.length > 0)
+  const begun = pieced.calls.filter(hasBegun).map(({ id, name, pieces, extra }): StreamedCall => {
+    return { id, name, extra, deltas: pieces, dones: [], start: '', isInMessage: false, end: 'none', isFreeText: false }
   })
-  return [...stream.calls.values(), ...pieced]
+  return withoutRepeats([...calls.values(), ...begun])
+}
+
+/**
+ * A call that came twice is one call: the same id, name and arguments. With other arguments, or without an id, it is another one: some servers give
+ * all calls of a response the same id.
+ */
+function withoutRepeats(calls: StreamedCall[]): StreamedCall[] {
+  return calls.filter((call, n) => call.id === '' || !calls.slice(0, n).some((before) => before.id === call.id && isRepeat(call, before)))
+}
+
+/** One that was never closed is no repeat of one that was, and of two without arguments nobody knows. */
+function isRepeat(call: StreamedCall, before: StreamedCall): boolean {
+  if (call.name !== before.name || call.end !== before.end) return false
+  const [raw, earlier] = [argumentsFrom(call).raw, argumentsFrom(before).raw]
+  return raw !== '' && sameJson(raw, earlier)
 }
 
 /** What a server wants to see again beside its calls, as a block for whoever builds the next request. */
-function extraBlocks({ calls, pieced }: Stream): string[] {
-  return pieced.calls.filter(hasBegun).flatMap(({ extra }, n) => {
-    if (extra === undefined) return []
-    return [`{"model":${JSON.stringify(extra.model)},"extra_content":{"${calls.size + n}":${extra.text}}}`]
-  })
+function extraBlocks(calls: StreamedCall[]): string[] {
+  return calls.flatMap(({ extra }, ordinal) =>
+    extra === undefined ? [] : [`{"model":${JSON.stringify(extra.model)},"extra_content":{"${ordinal}":${extra.text}}}`],
+  )
 }
 
 /**

@@ -86,7 +86,7 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
     case 'content_block_start':
       return blockStart(stream, indexOf(event, stream.newest + 1), { block: event.content_block, event: data, path: ['content_block'] })
     case 'content_block_delta':
-      return blockDelta(stream, indexOf(event, stream.newest), event.delta)
+      return blockDelta(stream, indexOf(event, stream.newest), event.delta, data)
     case 'content_block_stop':
       return blockStop(stream, indexOf(event, stream.newest))
     case 'message_delta':
@@ -185,14 +185,14 @@ function beginBlock(stream: MessageStream, at: number, sent: SentBlock, call: 'c
 /** Characters of a block that is no call, no text and no thinking, as it stays in the log; the results of a search can be large. */
 const keptApartMax = 16_384
 
-function blockDelta(stream: MessageStream, at: number, given: unknown): PartEvent[] {
+/** `data`: the event. */
+function blockDelta(stream: MessageStream, at: number, given: unknown, data: string): PartEvent[] {
   const delta = isObject(given) ? given : {}
   const block = stream.blocks.get(at)
   switch (delta.type) {
     case 'input_json_delta':
-      if (block?.kind === 'ignored' || delta.partial_json === '' || delta.partial_json == null) return []
-      if (typeof delta.partial_json !== 'string') return spoil(stream, brokenStream('a piece of arguments is no text'))
-      return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), delta.partial_json)
+      if (block?.kind === 'ignored' || delta.partial_json == null) return []
+      return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), argumentPiece(delta.partial_json, data))
     case 'text_delta':
       if (block?.kind === 'ignored') return []
       return textEvents('text', block?.index ?? implicitText(stream, at), delta.text)
@@ -207,6 +207,11 @@ function blockDelta(stream: MessageStream, at: number, given: unknown): PartEven
     default: // citations, and whatever will be added
       return []
   }
+}
+
+/** Servers that send the value itself get it written down as they sent it. */
+function argumentPiece(given: unknown, data: string): string {
+  return typeof given === 'string' ? given : (exactJson(data, ['delta', 'partial_json']) ?? '')
 }
 
 /** Visible text whose block never began is still what the user should read. */

@@ -16,7 +16,8 @@ export async function* sentEvents(response: Response, heard: () => void): AsyncG
   // rest of reading.
   for await (const { event, data } of Stream.rawEvents({ body: body.bytes } as unknown as Response)) {
     body.eventCompleted()
-    yield { event, data }
+    // Some proxies put the field's name before a payload that has it already.
+    yield { event, data: data.replace(/^data:\s?/, '') }
   }
 }
 

@@ -98,7 +98,8 @@ function readOther(stream: ResponseStream, name: string | null, event: Json): Pa
   const error = errorIn({ choices: [], ...event }, name)
   if (error === undefined) return []
   stream.finish = 'failed'
-  return spoil(stream, faultOf(error))
+  const { type, code } = error
+  return spoil(stream, faultOf({ ...error, type: type === 'error' ? code : type }))
 }
 
 function argumentsDelta(stream: ResponseStream, place: Place, text: string): PartEvent[] {

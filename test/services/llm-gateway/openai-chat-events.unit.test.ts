@@ -9,7 +9,7 @@ import { apiKey } from './samples.ts'
 
 type Json = Record<string, unknown>
 
-const offered = ['read', 'write', 'get_weather', 'get']
+const offered = ['read', 'write', 'get_weather', 'get', 'gogo']
 
 /** What these payloads mean, and what is known of the response after them. A string is sent as it is. What the server says of itself is left out. */
 function read(...payloads: (Json | string)[]) {
@@ -101,6 +101,7 @@ describe('a call', () => {
       [call(0, 'c1', 'get_', ''), call(0, none, 'weather', ''), call(0, none, none, a)],
       [one({ name: 'get_weather' })],
     ],
+    ['with a name in pieces that are alike', [call(0, 'c1', 'go', ''), call(0, none, 'go', a)], [one({ name: 'gogo' })]],
     ['where the first piece is a tool too', [call(0, 'c1', 'get', ''), call(0, none, '_weather', a)], [one({ name: 'get_weather' })]],
     [
       'with a name that grows',
