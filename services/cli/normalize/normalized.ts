@@ -81,8 +81,7 @@ export function unreadable(file: string, message: string): Normalized {
 type Answer = { events: PartEvent[]; ending: Finished | Failed | undefined }
 
 async function answerOf({ contentType, bytes }: RecordedBody, provider: ProviderName, tools: OfferedTool[] | undefined): Promise<Answer> {
-  const answer: typeof globalThis.fetch = () =>
-    Promise.resolve(new Response(new Uint8Array(bytes), { headers: { 'content-type': contentType } }))
+  const answer: typeof globalThis.fetch = () => Promise.resolve(new Response(inPieces(bytes), { headers: { 'content-type': contentType } }))
   // No answer has so many tokens, so the bound is no sign of a cut: the one of the request is not in the file.
   const model = { provider, name: 'recorded', apiKey: 'none', maxOutputTokens: Number.MAX_SAFE_INTEGER }
   const client = await connect({ name: 'normalize', system: '', model, tools: [], settings: defaultSettings }, answer)
@@ -96,6 +95,20 @@ async function answerOf({ contentType, bytes }: RecordedBody, provider: Provider
     events.push(...item.events)
   }
   return { events, ending: undefined }
+}
+
+const pieceBytes = 64 * 1024
+
+/** As a network would bring them: how much may come without a complete event is bounded. */
+function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at < bytes.length) controller.enqueue(bytes.slice(at, at + pieceBytes))
+      else controller.close()
+      at += pieceBytes
+    },
+  })
 }
 
 function add(result: Normalized, { events, ending, round }: Answer & { round: RoundChecked }): void {
