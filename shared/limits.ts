@@ -29,7 +29,7 @@ export const limits = {
   messageIdBytesMax: 256,
   /** Calls of one response; more make the response unusable. */
   responseCallsMax: 256,
-  /** Different texts in which a provider may send one call's name. */
+  /** Texts in which a provider may send one call's name. */
   callNameTextsMax: 256,
   /** Bytes of one call's argument text. */
   argumentBytesMax: 1 * MiB,

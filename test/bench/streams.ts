@@ -60,7 +60,14 @@ async function recordedRow(api: Api): Promise<Row> {
   const [ours, theirs] = await readers(api)
   const recorded = streamFixtures(api)?.map(({ bytes }) => new Uint8Array(bytes)) ?? [longStream(api, 50), longStream(api, 200)]
   const bodies: Uint8Array[] = []
-  for (const body of recorded) if (await theirs(body).then(() => true, () => false)) bodies.push(body)
+  for (const body of recorded)
+    if (
+      await theirs(body).then(
+        () => true,
+        () => false,
+      )
+    )
+      bodies.push(body)
 
   const ratios: number[] = []
   const times: number[] = []
@@ -88,11 +95,16 @@ async function longRow(api: Api, deltas: number): Promise<Row> {
   for (let lap = 0; lap < 4; lap += 1) {
     const read = async () => {
       const length = await ours(bytes)
-      if (length < Math.min(deltas * 45, limits.argumentBytesMax)) throw new Error(`${api} lost arguments: ${length} of ${deltas} pieces came`)
+      if (length < Math.min(deltas * 45, limits.argumentBytesMax))
+        throw new Error(`${api} lost arguments: ${length} of ${deltas} pieces came`)
     }
     times.push(await cpuMicroseconds(read))
   }
-  return { name: `${api}: one call, ${deltas} pieces, ${(deltas * 50) / 1000} KB: a piece`, value: median(times.slice(1)) / deltas, unit: 'µs CPU' }
+  return {
+    name: `${api}: one call, ${deltas} pieces, ${(deltas * 50) / 1000} KB: a piece`,
+    value: median(times.slice(1)) / deltas,
+    unit: 'µs CPU',
+  }
 }
 
 type Read = (bytes: Uint8Array) => Promise<number>
@@ -156,14 +168,27 @@ async function folded(provider: Provider): Promise<number> {
   write()
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   const stamped = { declarations: [], agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1, failure: null }
-  const finished = { type: 'model-finished' as const, ...place, attempt: 'a', parts, finish: 'x', stop: 'calls' as const, usage, ...stamped }
+  const finished = {
+    type: 'model-finished' as const,
+    ...place,
+    attempt: 'a',
+    parts,
+    finish: 'x',
+    stop: 'calls' as const,
+    usage,
+    ...stamped,
+  }
   const [output] = accumulator.react(open, { message: finished, ...alone }).records ?? []
   return output?.message.type === 'round-proposed' ? (output.message.response.calls[0]?.raw.length ?? 0) : 0
 }
 
 /** A call whose arguments come in so many pieces of 50 bytes. */
 function longStream(api: Api, deltas: number): Uint8Array {
-  const pieces = ['{"text":"', ...Array.from({ length: deltas }, (_, n) => `a word or two of text number ${n % 1000} `.padEnd(50, '.')), '"}']
+  const pieces = [
+    '{"text":"',
+    ...Array.from({ length: deltas }, (_, n) => `a word or two of text number ${n % 1000} `.padEnd(50, '.')),
+    '"}',
+  ]
   return Buffer.from(frames(api, pieces).join(''))
 }
 
@@ -175,14 +200,17 @@ function frames(api: Api, pieces: string[]): string[] {
       return [
         named({ type: 'message_start', ...{ message } }),
         named({ type: 'content_block_start', ...{ index: 0, content_block: { type: 'tool_use', id: 't', name: 'write', input: {} } } }),
-        ...pieces.map((partial_json) => named({ type: 'content_block_delta', ...{ index: 0, delta: { type: 'input_json_delta', partial_json } } })),
+        ...pieces.map((partial_json) =>
+          named({ type: 'content_block_delta', ...{ index: 0, delta: { type: 'input_json_delta', partial_json } } }),
+        ),
         named({ type: 'content_block_stop', ...{ index: 0 } }),
         named({ type: 'message_delta', ...{ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } } }),
         named({ type: 'message_stop' }),
       ]
     }
     case 'openai-chat': {
-      const piece = (delta: object, finish_reason: string | null = null) => chunk(JSON.stringify({ id: 'r', choices: [{ index: 0, delta, finish_reason }] }))
+      const piece = (delta: object, finish_reason: string | null = null) =>
+        chunk(JSON.stringify({ id: 'r', choices: [{ index: 0, delta, finish_reason }] }))
       const call = (fields: object) => piece({ tool_calls: [{ index: 0, ...fields }] })
       return [
         call({ id: 'c', type: 'function', function: { name: 'write', arguments: '' } }),

@@ -38,7 +38,8 @@ const askOf = async (fetch: typeof globalThis.fetch) => readToEnd(openaiResponse
 const event = (fields: Record<string, unknown>) => sse(String(fields.type), JSON.stringify(fields))
 const item = { type: 'function_call', id: 'f1', call_id: 'c1', name: 'read', arguments: '{"path":"x"}', status: 'completed' }
 const said = event({ type: 'response.output_item.done', output_index: 0, item })
-const end = (response: Record<string, unknown> = {}) => event({ type: 'response.completed', response: { status: 'completed', output: [item], ...response } })
+const end = (response: Record<string, unknown> = {}) =>
+  event({ type: 'response.completed', response: { status: 'completed', output: [item], ...response } })
 
 describe('a request', () => {
   it('goes to the base URL of the agent, with its key and stream: true', async () => {
@@ -72,7 +73,9 @@ describe('a request', () => {
       void serve((request, response) => {
         request.socket.on('close', () => resolve())
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(said)
-      }).then(async (url) => readToEnd(openaiResponses(agentAt(url)), { signal: stop.signal, heard: () => setImmediate(() => stop.abort()) }))
+      }).then(async (url) =>
+        readToEnd(openaiResponses(agentAt(url)), { signal: stop.signal, heard: () => setImmediate(() => stop.abort()) }),
+      )
     })
     await isClosed
   })

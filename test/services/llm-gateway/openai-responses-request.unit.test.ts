@@ -7,7 +7,13 @@ import { agentOf, call, modelSays, result, tool, userSays } from './samples.ts'
 
 const agent = agentOf({}, { provider: 'openai-responses' })
 const asked = (fields: Partial<ProviderRequest> = {}, of = agent) =>
-  responsesRequest(of, { nudge: null, tools: of.tools.map(({ declaration }) => declaration), textOnly: false, history: [userSays('hello')], ...fields })
+  responsesRequest(of, {
+    nudge: null,
+    tools: of.tools.map(({ declaration }) => declaration),
+    textOnly: false,
+    history: [userSays('hello')],
+    ...fields,
+  })
 
 describe('a request', () => {
   it('says all that the model needs, asks for encrypted reasoning and stores nothing', () => {
@@ -41,7 +47,13 @@ describe('a request', () => {
 })
 
 describe('the history', () => {
-  const item = (id: string, fields: object = {}) => ({ type: 'reasoning', id, summary: [], encrypted_content: `secret of ${id}`, ...fields })
+  const item = (id: string, fields: object = {}) => ({
+    type: 'reasoning',
+    id,
+    summary: [],
+    encrypted_content: `secret of ${id}`,
+    ...fields,
+  })
   const block = (id: string, calls: number, fields: object = {}) => ({ model: 'm', calls, item: item(id), ...fields })
   const input = (...blocks: object[]) =>
     responsesInput(

@@ -31,8 +31,8 @@ afterAll(() => {
 
 /** What a provider yields for a body that comes in these pieces. */
 async function answerTo(api: Api, pieces: Uint8Array[]) {
-  const body = () => new ReadableStream<Uint8Array>({ start: (to) => (pieces.forEach((piece) => to.enqueue(piece)), to.close()) })
-  const fetch = () => Promise.resolve(new Response(body(), { headers: { 'content-type': 'text/event-stream' } }))
+  const body = ReadableStream.from(pieces)
+  const fetch = () => Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
   rounds += 1
   return readToEnd(await connect(agentOf({}, { provider: api }), fetch))
 }
@@ -44,7 +44,9 @@ async function roundOf(api: Api, pieces: Uint8Array[], tools?: StreamCase['tools
 /** What would run, in order. */
 function runnable({ response, rejections }: RoundChecked): string[] {
   const refused = new Set(rejections.map(({ ordinal }) => ordinal))
-  return response.calls.filter(({ ordinal }) => !refused.has(ordinal)).map((call) => JSON.stringify([call.name, JSON.parse(argumentText(call))]))
+  return response.calls
+    .filter(({ ordinal }) => !refused.has(ordinal))
+    .map((call) => JSON.stringify([call.name, JSON.parse(argumentText(call))]))
 }
 
 /** All places of short bytes; of longer ones the first and the last ones, and some between by the seed. */
@@ -60,7 +62,8 @@ whereFixturesAre('a recorded stream', () => {
 
   it.each(each)('gives the same round wherever the network cuts its bytes: %s %s', async (api, _name, { bytes, tools }) => {
     const whole = await roundOf(api, [bytes], tools)
-    for (const at of placesIn(bytes)) expect([at, await roundOf(api, [bytes.subarray(0, at), bytes.subarray(at)], tools)]).toEqual([at, whole])
+    for (const at of placesIn(bytes))
+      expect([at, await roundOf(api, [bytes.subarray(0, at), bytes.subarray(at)], tools)]).toEqual([at, whole])
     for (const size of [1, 2, 3, 5, 7, 64, 1000]) {
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.subarray(n * size, (n + 1) * size))
       expect(await roundOf(api, pieces, tools)).toEqual(whole)
@@ -92,7 +95,12 @@ describe('noise', () => {
   const word = fc.oneof(scrap, fc.constantFrom(null, 0, 1, -1, 2 ** 40, true, 'read', 'c1', 'c2', 'f1'), fc.constant([]))
   const optional = (fields: Record<string, fc.Arbitrary<unknown>>) => fc.record(fields, { requiredKeys: [] })
 
-  const anthropicBlock = optional({ type: fc.constantFrom('tool_use', 'text', 'thinking', 'server_tool_use'), id: word, name: word, input: word })
+  const anthropicBlock = optional({
+    type: fc.constantFrom('tool_use', 'text', 'thinking', 'server_tool_use'),
+    id: word,
+    name: word,
+    input: word,
+  })
   const anthropicDelta = optional({
     ...{ type: fc.constantFrom('input_json_delta', 'text_delta', 'thinking_delta', 'signature_delta'), partial_json: scrap },
     ...{ text: word, thinking: word, signature: word, stop_reason: fc.constantFrom('tool_use', 'end_turn', 'max_tokens', null) },
@@ -108,7 +116,10 @@ describe('noise', () => {
   const entry = optional({ index: word, id: word, type: word, function: fc.oneof(word, optional({ name: word, arguments: word })) })
   const chatDelta = optional({ content: word, reasoning: word, tool_calls: fc.array(entry, { maxLength: 3 }), function_call: entry })
   const finish = fc.constantFrom(null, 'tool_calls', 'stop', 'length', 'x')
-  const chatChunk = optional({ id: word, choices: fc.array(optional({ index: word, delta: chatDelta, finish_reason: finish }), { maxLength: 2 }) })
+  const chatChunk = optional({
+    id: word,
+    choices: fc.array(optional({ index: word, delta: chatDelta, finish_reason: finish }), { maxLength: 2 }),
+  })
 
   const item = optional({
     type: fc.constantFrom('function_call', 'custom_tool_call', 'message', 'reasoning', 'mcp_call'),
@@ -123,7 +134,11 @@ describe('noise', () => {
     ...{ item, item_id: word, output_index: word, delta: word, arguments: word, text: word, name: word },
     response: optional({ id: word, output: fc.array(item, { maxLength: 3 }), usage: word, incomplete_details: word, status: word }),
   })
-  const payloads: Record<Api, fc.Arbitrary<unknown>> = { anthropic: anthropicEvent, 'openai-chat': chatChunk, 'openai-responses': responsesEvent }
+  const payloads: Record<Api, fc.Arbitrary<unknown>> = {
+    anthropic: anthropicEvent,
+    'openai-chat': chatChunk,
+    'openai-responses': responsesEvent,
+  }
 
   const tools = ['read', 'c1', '1'].map((name) => ({ name, schema: { type: 'object', required: ['a'] } }))
 
@@ -158,10 +173,13 @@ describe('noise', () => {
   whereTheyAre('in a recorded stream throws nothing, and what runs is an object of arguments for a tool with a name', async () => {
     const damage = fc.record({
       which: fc.nat(),
-      at: fc.array(fc.record({ place: fc.nat(), kind: fc.constantFrom('flip', 'drop', 'repeat', 'swap'), size: fc.integer({ min: 1, max: 400 }) }), {
-        minLength: 1,
-        maxLength: 3,
-      }),
+      at: fc.array(
+        fc.record({ place: fc.nat(), kind: fc.constantFrom('flip', 'drop', 'repeat', 'swap'), size: fc.integer({ min: 1, max: 400 }) }),
+        {
+          minLength: 1,
+          maxLength: 3,
+        },
+      ),
     })
     await fc.assert(
       fc.asyncProperty(damage, async ({ which, at }) => {

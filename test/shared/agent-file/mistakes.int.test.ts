@@ -198,7 +198,10 @@ describe('a model', () => {
   })
 
   it.each<[string, string[]]>([
-    ['provider: antropic', ['a.yaml:5:13 model.provider: is "antropic"; must be anthropic, openai-chat or openai-responses (did you mean anthropic?)']],
+    [
+      'provider: antropic',
+      ['a.yaml:5:13 model.provider: is "antropic"; must be anthropic, openai-chat or openai-responses (did you mean anthropic?)'],
+    ],
     ['provider: mistral', ['a.yaml:5:13 model.provider: is "mistral"; must be anthropic, openai-chat or openai-responses']],
     ['provider: anthropic\n  temperature: hot', ['a.yaml:6:16 model.temperature: is "hot"; must be a number from 0 to 2']],
     ['provider: anthropic\n  max_tokens: 5', ['a.yaml:6:3 model.max_tokens: is no key here; did you mean maxOutputTokens?']],

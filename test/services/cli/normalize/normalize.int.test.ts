@@ -36,7 +36,8 @@ async function said(content: string | Buffer, provider: ProviderName, tools?: un
 
 const chunks = (...payloads: unknown[]) => payloads.map((payload) => JSON.stringify(payload))
 const piece = (fields: object, finish: string | null = null) => ({ choices: [{ index: 0, delta: fields, finish_reason: finish }] })
-const call = (text: string, fields: object = {}) => piece({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'read', arguments: text }, ...fields }] })
+const call = (text: string, fields: object = {}) =>
+  piece({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'read', arguments: text }, ...fields }] })
 const events = (lines: string[]) => lines.map((line) => `data: ${line}\n\n`).join('')
 const message = (n: number, input: object) =>
   chunks(
@@ -77,7 +78,9 @@ describe('a recorded stream', () => {
   it('may be one body of a server that does not stream', async () => {
     const body = {
       object: 'chat.completion',
-      choices: [{ message: { content: 'a', tool_calls: [{ id: 'c1', function: { name: 'read', arguments: '{}' } }] }, finish_reason: 'stop' }],
+      choices: [
+        { message: { content: 'a', tool_calls: [{ id: 'c1', function: { name: 'read', arguments: '{}' } }] }, finish_reason: 'stop' },
+      ],
     }
     expect(await said(JSON.stringify(body, null, 2), 'openai-chat')).toMatchObject({ text: 'a', calls: [{ runnable: true }], error: null })
   })
@@ -95,7 +98,10 @@ describe('a recorded stream', () => {
 
   it('of the Responses API is read as such', async () => {
     const item = { type: 'function_call', id: 'f1', call_id: 'c1', name: 'read', arguments: '{"path":"x"}', status: 'completed' }
-    const lines = chunks({ type: 'response.output_item.done', output_index: 0, item }, { type: 'response.completed', response: { output: [item] } })
+    const lines = chunks(
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: { output: [item] } },
+    )
     expect(await said(lines.join('\n'), 'openai-responses')).toMatchObject({
       calls: [{ id: 'c1', source: 'done', arguments: { path: 'x' } }],
       stop: { provider: 'completed', unified: 'calls' },
@@ -145,14 +151,21 @@ describe('what cannot be read', () => {
   ])('is an error: %s', async (_, content, words) => {
     const file = fileOf('bad', content)
     const { exitCode, text } = await run([file], { provider: 'anthropic', json: true })
-    expect(JSON.parse(text)).toMatchObject({ file, calls: [], error: { code: 'recording.invalid', message: expect.stringContaining(words) } })
+    expect(JSON.parse(text)).toMatchObject({
+      file,
+      calls: [],
+      error: { code: 'recording.invalid', message: expect.stringContaining(words) },
+    })
     expect(exitCode).toBe(1)
   })
 
   it('does not keep the other files from being read', async () => {
     const good = fileOf('good', chunks(piece({ content: 'a' }, 'stop')).join('\n'))
     const { exitCode, text } = await run([join(folder, 'missing'), good], { provider: 'openai-chat', json: true })
-    const [missing, read] = text.trimEnd().split('\n').map((line) => JSON.parse(line) as Normalized)
+    const [missing, read] = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Normalized)
     expect(missing?.error?.message).toBe('the file cannot be read (ENOENT)')
     expect([read?.text, read?.error, exitCode]).toEqual(['a', null, 1])
   })
@@ -163,19 +176,33 @@ describe('what cannot be read', () => {
     ['[', 'a JSON array'],
   ])('of tools is bad usage: %s', async (content, words) => {
     const tools = fileOf('tools.json', content)
-    await expect(run([], { provider: 'anthropic', tools })).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(words) })
+    await expect(run([], { provider: 'anthropic', tools })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(words),
+    })
   })
 
   it('of a response is an error of the response, and no reason to fail', async () => {
     const file = fileOf('broken', chunks(piece({ content: 'a' }), { error: { message: 'overloaded' } }).join('\n'))
     const { exitCode, text } = await run([file], { provider: 'openai-chat', json: true })
-    expect(JSON.parse(text)).toMatchObject({ text: 'a', error: { code: 'provider.stream', message: expect.stringContaining('overloaded') } })
+    expect(JSON.parse(text)).toMatchObject({
+      text: 'a',
+      error: { code: 'provider.stream', message: expect.stringContaining('overloaded') },
+    })
     expect(exitCode).toBe(0)
   })
 })
 
 it('shows people the parts, the calls and how the response ended', async () => {
-  const file = fileOf('shown', chunks(piece({ content: 'I look.' }), call('{"path":'), call("'x'}", { id: null, function: { arguments: "'x'}" } }), piece({}, 'tool_calls')).join('\n'))
+  const file = fileOf(
+    'shown',
+    chunks(
+      piece({ content: 'I look.' }),
+      call('{"path":'),
+      call("'x'}", { id: null, function: { arguments: "'x'}" } }),
+      piece({}, 'tool_calls'),
+    ).join('\n'),
+  )
   const { text } = await run([file], { provider: 'openai-chat' })
   expect(text).toBe(`${file}
   text              0 I look.
