@@ -10,6 +10,7 @@
 // E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls; their beginning is kept apart.
 
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
+import { messagesUsage } from './anthropic-usage.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
 import type { Failed } from './provider.ts'
@@ -269,21 +270,11 @@ function streamError(error: Record<string, unknown>): Failed {
   return reportedError({ type, words: [type], message: error.message, refused: refusals.has(type) })
 }
 
-const usageFields = [
-  ['inputTokens', 'input_tokens'],
-  ['outputTokens', 'output_tokens'],
-  ['cacheReadTokens', 'cache_read_input_tokens'],
-  ['cacheWriteTokens', 'cache_creation_input_tokens'],
-] as const
-
 /** Counts are cumulative: the newest one of each counts. */
 function addUsage(stream: MessageStream, usage: unknown): void {
   if (!isObject(usage)) return
   stream.rawUsage = { ...stream.rawUsage, ...usage }
-  for (const [field, sent] of usageFields) {
-    const count = usage[sent]
-    if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) stream.usage[field] = count
-  }
+  stream.usage = { ...stream.usage, ...messagesUsage(usage) }
 }
 
 function setFinish(stream: MessageStream, reason: unknown): void {
