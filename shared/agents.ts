@@ -53,7 +53,7 @@ export type Tool = {
 }
 
 /** Every provider that an agent file can name and a gateway can ask (services/llm-gateway/providers.ts). */
-export type ProviderName = 'anthropic' | 'openai-chat'
+export type ProviderName = 'anthropic' | 'openai-chat' | 'openai-responses'
 
 export type Model = {
   provider: ProviderName

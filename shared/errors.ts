@@ -46,6 +46,9 @@ export const errorCodes = [
   'provider.unavailable',
   'provider.stream',
   'provider.stalled',
+  // a recorded stream that cannot be read as one, and one that makes no response
+  'recording.invalid',
+  'recording.unusable',
   // the command line
   'usage',
   'conversation.unknown',

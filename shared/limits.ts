@@ -29,7 +29,7 @@ export const limits = {
   messageIdBytesMax: 256,
   /** Calls of one response; more make the response unusable. */
   responseCallsMax: 256,
-  /** Different texts in which a provider may send one call's name. */
+  /** Texts in which a provider may send one call's name. */
   callNameTextsMax: 256,
   /** Bytes of one call's argument text. */
   argumentBytesMax: 1 * MiB,
@@ -42,7 +42,7 @@ export const limits = {
   /** UTF-16 units of a text that is matched against a pattern of a schema: many patterns take the square of that in steps. */
   patternTextMax: 16 * KiB,
   /** Bytes of parts that are kept for one round over all its attempts; more cut the attempt that is oldest (accumulator, A4). */
-  roundPartsBytesMax: 6 * MiB,
+  roundPartsBytesMax: 8 * MiB,
   /** Attempts of one round whatever an agent says. */
   attemptsMax: 10,
   /** The longest wait for a provider that asked to come back later. */
@@ -149,6 +149,8 @@ export const limits = {
   ownerAskedAgainMs: 1 * second,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
+  /** Bytes of a recorded stream that `weir normalize` reads, and of a file with tools for it. */
+  recordingBytesMax: 64 * MiB,
   /** Bytes of a settings file. */
   settingsFileBytesMax: 64 * KiB,
   /** Bytes of a file of certificates and keys; a system's list of authorities has 200 KiB. */

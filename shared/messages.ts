@@ -853,10 +853,11 @@ export type ApprovalAnswer = 'approve' | 'reject'
 export type ApprovalOutcome = 'approved' | 'rejected' | 'expired' | 'withdrawn'
 
 /**
- * Where the argument text of a call came from (I5.1: sources are never joined). A reader that does not know a newer symbol reads the
- * default, the most cautious one.
+ * Where the argument text of a call came from (I5.1: sources are never joined): pieces; the event that ended the call and said them whole;
+ * the start of the call; the start of the whole response. A reader that does not know a newer symbol reads the default, the most cautious
+ * one.
  */
-export type ArgumentSource = 'none' | 'start' | 'deltas'
+export type ArgumentSource = 'none' | 'start' | 'deltas' | 'done' | 'message_start'
 
 /** A call that waits for the approval guard. */
 export type AskedCall = {
@@ -876,19 +877,24 @@ export type Call = {
   id: string
   /** the tool's name as sent */
   name: string
-  /** the argument text exactly as it came from its one source; empty when no byte came */
+  /** the argument text exactly as it came from its one source, or as repair says; empty when no byte came */
   raw: string
   /** where raw came from */
   source: ArgumentSource
   /** why it can never run; null: raw is the text of a JSON object */
   problem: CallProblem | null
+  /** what was mended in raw, without a change of any value; null: it is as it came */
+  repair: Repair | null
+  /** another source, which did not count, said something else */
+  disputed: boolean
 }
 
 /**
  * Why a call can never run: the end was never seen; the server reported an error inside the stream; no argument bytes came; the text is not
- * JSON; it is JSON but no object. A reader that does not know a newer symbol reads the default, the most cautious one.
+ * JSON; it is JSON but no object; argument bytes came that belong to no call, so its own may be among them; its arguments are free text, as
+ * no tool of ours takes them. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type CallProblem = 'truncated' | 'stream_error' | 'no_arguments' | 'invalid_json' | 'not_an_object'
+export type CallProblem = 'truncated' | 'stream_error' | 'no_arguments' | 'invalid_json' | 'not_an_object' | 'lost_arguments' | 'free_text'
 
 /** The one result of a call (R5). */
 export type CallResult = {
@@ -1084,23 +1090,47 @@ export type LoopThresholds = {
 export type PartEvent = {
   /** what it is */
   kind: PartKind
-  /** the call or block it belongs to, counted by the gateway from 0 in one attempt */
+  /**
+   * the call or block it belongs to, counted by the gateway from 0 in one attempt; call_piece: the index that the provider gave, -1: none,
+   * -2: the older form of a single call
+   */
   index: number
-  /** call_start: the provider's call id */
+  /** call_start, call_whole, call_piece: the provider's call id */
   id: string | null
-  /** call_start: the tool's name */
+  /** call_start, call_whole, call_piece: the tool's name, or a piece of it; call_extra: the model */
   name: string | null
-  /** the piece of text; call_start: the start input as JSON text; error: the message */
+  /** the piece of text; call_start, call_whole: the start input as JSON text; error: the message */
   text: string
 }
 
 /**
  * text: visible text; reasoning: thinking text; reasoning_block: a finished thinking block, as JSON, exactly as the provider wants it back;
  * call_start: a call begins, text is its start input (empty: none came); call_arguments: a piece of argument text; call_end: the provider
- * closed the call; error: the provider reported an error inside the stream. A reader that does not know a newer symbol reads the default,
- * the most cautious one.
+ * closed the call; error: the provider reported an error inside the stream; refusal: visible text in which the model refuses; call_whole:
+ * as call_start, of a call that stood whole in what began the response; call_done: the whole arguments once more, in the words of an event
+ * that ends them; call_free_text: the arguments of the call are free text, not JSON; call_piece: a piece of a call in a format that marks
+ * neither the beginning nor the end of one, with what it said of id, name and arguments; call_piece_beside: another piece that came in the
+ * same chunk as the one before; call_extra: what the server wants to see again beside the call of the piece before, as JSON, name is the
+ * model; kept_apart: a block that is no call of ours (a tool that the server runs, citations, what is unknown), as JSON; provider_said: the
+ * provider's own id, usage and reasons, as JSON. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type PartKind = 'text' | 'reasoning' | 'reasoning_block' | 'call_start' | 'call_arguments' | 'call_end' | 'error'
+export type PartKind =
+  | 'text'
+  | 'reasoning'
+  | 'reasoning_block'
+  | 'call_start'
+  | 'call_arguments'
+  | 'call_end'
+  | 'error'
+  | 'refusal'
+  | 'call_whole'
+  | 'call_done'
+  | 'call_free_text'
+  | 'call_piece'
+  | 'call_piece_beside'
+  | 'call_extra'
+  | 'kept_apart'
+  | 'provider_said'
 
 /** A call that waits for a person, as that person should see it. */
 export type PendingCall = {
@@ -1174,6 +1204,14 @@ export type Rejection = {
  * cautious one.
  */
 export type RejectionCode = 'unknown_tool' | 'no_arguments' | 'bad_arguments' | 'schema' | 'unusable_schema'
+
+/** How an argument text was mended so that it is JSON. */
+export type Repair = {
+  /** the text exactly as it came */
+  sent: string
+  /** what was done: fence, trailing-comma, single-quotes, python-word, control-character, bad-escape */
+  how: string[]
+}
 
 /** One finished model response, folded by the accumulator from the one attempt that counts. */
 export type Response = {

@@ -3,64 +3,93 @@
 // The text goes on exactly as it was sent, also where a reader may stumble: a member named __proto__, a member that occurs twice, the escape of
 // half a surrogate pair. All of that is JSON; it is data here, and whether it may run is the validator's question.
 //
-// F1. Nothing is repaired: no bracket is closed, no garbage cut off, no `{}` put in for what did not come (I1.1).
-// F2. When in doubt whether all bytes came, they did not (R6).
+// F1. Nothing is invented: no bracket is closed, no garbage cut off, no `{}` put in for what did not come (I1.1). Mended is only what has one reading,
+//     and only where all of it came (json-repair.ts); the text as it was sent stays beside it.
+// F2. When in doubt whether all bytes came, they did not (R6). A call runs only if the response said that it was over, and nothing that was cut can be
+//     of this call: only the last call of a response can be the one that its end cut.
 
 import { jsonFault } from '../../shared/json-fault.ts'
+import { repairedObject } from '../../shared/json-repair.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/messages.ts'
+import { unreachable } from '../../shared/stage.ts'
 import { cutToBytes } from '../../shared/text-cut.ts'
 import type { ArgumentSources } from './source-precedence.ts'
 import { argumentsFrom } from './source-precedence.ts'
 
 /** A call as the stream told it. */
 export type StreamedCall = ArgumentSources & {
-  ordinal: number
   id: string
   name: string
-  /** The provider closed it. */
-  ended: boolean
-  /** The provider reported an error while it was open, or before it began. */
-  broken: boolean
+  /** What the server wants to see again beside it, as JSON, and the model that it came from. */
+  extra: { model: string; text: string } | undefined
+  /** open: the format marks the end of a call, and did not; closed: it did; none: it has no such mark. */
+  end: 'open' | 'closed' | 'none'
+  /** Its arguments are text for a tool that takes no JSON. */
+  isFreeText: boolean
 }
 
 /** How the response ended around a call. */
 export type CallEnd = {
+  /** Its place among the calls of the response. */
+  ordinal: number
   stop: Stop
   /** Whether no other call began after it: only that one can be the one that the end of the response cut. */
   last: boolean
+  /** The provider reported an error inside the stream: then nobody knows what of it was meant. */
+  broken: boolean
   /** Whether argument bytes came that belong to no call: they may be missing from any call that has none of its own. */
   strayArguments: boolean
 }
 
 export function finalCall(streamed: StreamedCall, end: CallEnd): Call {
-  const { ordinal, id, name } = streamed
-  const { raw, source } = argumentsFrom(streamed)
+  const { id, name } = streamed
+  const { raw, source, disputed } = argumentsFrom(streamed)
   const kept = cutToBytes(raw, limits.argumentBytesMax)
+  const call: Call = { ordinal: end.ordinal, id, name, raw: kept, source, problem: null, repair: null, disputed }
   // What is over the bound is not kept, so the end was not seen by anybody after us.
-  const problem = kept === raw ? problemOf({ ...streamed, raw, source }, end) : 'truncated'
-  return { ordinal, id, name, raw: kept, source, problem }
+  if (kept !== raw) return { ...call, problem: 'truncated' }
+
+  const problem = problemOf(streamed, call, end)
+  const mended = problem === 'invalid_json' && isWhole(end) ? repairedObject(raw, limits.argumentDepthMax) : undefined
+  if (mended === undefined || Buffer.byteLength(mended.text) > limits.argumentBytesMax) return { ...call, problem }
+  return { ...call, raw: mended.text, repair: { sent: raw, how: mended.how } }
 }
 
-function problemOf(call: StreamedCall & Pick<Call, 'raw' | 'source'>, { stop, last, strayArguments }: CallEnd): CallProblem | null {
-  if (call.broken) return 'stream_error'
-  if (strayArguments && call.source !== 'deltas') return 'truncated'
+function problemOf({ end, isFreeText }: StreamedCall, { raw, source }: Call, round: CallEnd): CallProblem | null {
+  if (round.broken) return 'stream_error'
+  if (end === 'open' || isCut(round)) return 'truncated'
+  if (isFreeText) return 'free_text'
+  if (source === 'none' && round.strayArguments) return 'lost_arguments'
+  if (source === 'none') return isWhole(round) ? 'no_arguments' : 'truncated'
+  // A start input is superseded by deltas, and those of somebody did not arrive.
+  if (source !== 'deltas' && round.strayArguments) return 'lost_arguments'
 
-  // The end of a call was seen when the provider closed it, or said that the model had finished. A call without either is cut even if its text
-  // parses: a start input is superseded by deltas that may not have come.
-  const finished = stop === 'calls' || stop === 'end'
-  if (!call.ended && !finished) return 'truncated'
-
-  // Some servers close the call that the output limit cut, before its first byte or in the middle. A text that could go on was cut, unless a closed
-  // call and the model's own end both say that this is all there is.
-  const wasClosedByTheCut = call.ended && last && (stop === 'length' || stop === 'cut')
-  if (call.source === 'none') return wasClosedByTheCut ? 'truncated' : 'no_arguments'
-  const fault = jsonFault(call.raw, limits.argumentDepthMax)
-  if (fault === undefined) return isObjectText(call.raw) ? null : 'not_an_object'
-  return fault.kind === 'unfinished' && (wasClosedByTheCut || !call.ended) ? 'truncated' : 'invalid_json'
+  const fault = jsonFault(raw, limits.argumentDepthMax)
+  if (fault === undefined) return raw.trimStart().startsWith('{') ? null : 'not_an_object'
+  // Where nothing marks the end of a call and the model did not say that it had no more to say, a text that could go on was cut.
+  const wasEnded = end === 'closed' || round.stop === 'end' || round.stop === 'calls'
+  return fault.kind === 'unfinished' && !wasEnded ? 'truncated' : 'invalid_json'
 }
 
-/** Of a text that is JSON. */
-function isObjectText(raw: string): boolean {
-  return raw.trimStart().startsWith('{')
+/** The response ended as it was meant to. */
+function isWhole({ stop }: CallEnd): boolean {
+  return stop === 'end' || stop === 'calls' || stop === 'other'
+}
+
+/** Whether bytes of this call may be missing at its end. */
+function isCut({ stop, last }: CallEnd): boolean {
+  switch (stop) {
+    case 'end':
+    case 'calls':
+    case 'other': // it is over, if only by an end mark
+      return false
+    case 'length':
+    case 'refusal':
+      return last
+    case 'cut':
+      return true
+    default:
+      return unreachable(stop)
+  }
 }

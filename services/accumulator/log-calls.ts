@@ -7,6 +7,8 @@ import type { Message } from '../../shared/messages.ts'
 export function logCalls(message: Message, log: Logger): void {
   if (message.type !== 'round-proposed') return
   const { conversation, turn, round } = message
-  for (const { ordinal, name, source, problem, raw } of message.response.calls)
-    log.debug({ conversation, turn, round, ordinal, name, source, problem, raw }, 'call finalized')
+  for (const { ordinal, name, source, problem, raw, repair, disputed } of message.response.calls) {
+    const also = { ...(repair && { mended: repair.how, sent: repair.sent }), ...(disputed && { disputed }) }
+    log.debug({ conversation, turn, round, ordinal, name, source, problem, raw, ...also }, 'call finalized')
+  }
 }

@@ -1,11 +1,13 @@
 // Accumulator: turns the parts of one model response into one finished response.
 // Owns: the parts of an open round, until one attempt is named as the answer. Does not own: mapping a provider's chunks and choosing the attempt
-// (llm-gateway), judging a call (validator), what an empty or thinking-only response means (loop-detector).
+// (llm-gateway), judging a call (validator), what an empty or thinking-only response means (loop-detector). What is a call, where a format does not mark it, is decided
+// in call-pieces.ts; what its arguments are, in call.ts.
 //
 // A1. Parts change nothing; only model-finished decides, and it names the attempt. Two owners may stream two attempts at once, and they never mix.
 // A2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One that is missing makes the answer a failure, never a
 //     shorter answer: a call whose last bytes are missing can look complete.
-// A3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is joined, repaired or invented (I1.1, I5.1).
+// A3. Arguments come from one source, the best that was sent (source-precedence.ts). Nothing is joined or invented (I1.1, I5.1), and what is mended
+//     keeps its value (F1).
 // A4. Bytes of parts are bounded over all attempts of a round (R7). Where a part does not fit, the attempt of which nothing came for longest is given
 //     up first, then the one that brought the part: an attempt that failed after most of an answer must not cost its retry the room. An attempt
 //     that was given up can never be folded, so its parts go.
@@ -99,7 +101,9 @@ function proposed(open: OpenRound, finished: ModelFinished): Output {
 function answer(open: OpenRound, finished: ModelFinished): Pick<RoundProposed, 'response' | 'failure'> {
   if (finished.failure !== null) return { response: emptyResponse(finished), failure: finished.failure }
   const parts = partsOf(open, finished)
-  return Array.isArray(parts) ? foldResponse(parts, finished) : { response: { ...emptyResponse(finished), stop: 'cut' }, failure: parts }
+  return Array.isArray(parts)
+    ? foldResponse(parts, finished, open.offered)
+    : { response: { ...emptyResponse(finished), stop: 'cut' }, failure: parts }
 }
 
 /** The parts 0 to parts - 1 in order, or why there is no answer (A2). */

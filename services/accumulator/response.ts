@@ -5,28 +5,38 @@ import { WeirError } from '../../shared/errors.ts'
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ModelFinished, PartEvent, Response, RoundFailure } from '../../shared/messages.ts'
+import { sameJson } from '../../shared/same-json.ts'
 import { unreachable } from '../../shared/stage.ts'
 import { shortened } from '../../shared/text-cut.ts'
 import type { StreamedCall } from './call.ts'
 import { finalCall } from './call.ts'
+import type { PiecedCalls } from './call-pieces.ts'
+import { addExtra, addPiece, hasBegun, newPiecedCalls } from './call-pieces.ts'
+import { argumentsFrom } from './source-precedence.ts'
 
 /** The response beside a failure. Its tokens were used all the same. */
 export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): Response {
   return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage }
 }
 
-/** The response that the parts make, in their order, or an empty one and why: see `failureOf`. */
-export function foldResponse(parts: PartEvent[][], finished: ModelFinished): { response: Response; failure: RoundFailure | null } {
-  const stream = newStream()
+/** The response that the parts make, in their order, or an empty one and why: see `failureOf`. `offered`: the names of the tools that were. */
+export function foldResponse(
+  parts: PartEvent[][],
+  finished: ModelFinished,
+  offered: readonly string[],
+): { response: Response; failure: RoundFailure | null } {
+  const stream = newStream(offered)
   for (const events of parts) for (const event of events) read(stream, event)
+  const streamed = streamedCalls(stream)
+  for (const block of extraBlocks(streamed)) keepBlock(stream, block)
 
   const empty = emptyResponse(finished)
-  const failure = failureOf(stream)
+  const failure = failureOf(stream, streamed.length)
   if (failure !== null) return { response: empty, failure }
 
-  const streamed = [...stream.calls.values()]
-  const calls = streamed.map((call) =>
-    finalCall(call, { stop: finished.stop, last: call.ordinal === streamed.length - 1, strayArguments: stream.strayArguments }),
+  const { strayArguments, errors } = stream
+  const calls = streamed.map((call, ordinal) =>
+    finalCall(call, { ordinal, stop: finished.stop, last: ordinal === streamed.length - 1, broken: errors.length > 0, strayArguments }),
   )
   const reasoning = stream.thinkingBlocks.length === 0 ? '' : `[${stream.thinkingBlocks.join(',')}]`
   return { response: { ...empty, text: stream.texts.join(''), reasoning, calls }, failure: null }
@@ -38,61 +48,121 @@ type Stream = {
   thinkingBlocks: string[]
   /** By the gateway's index; a Map keeps the order in which they began. */
   calls: Map<number, StreamedCall>
+  /** Of a format without blocks. */
+  pieced: PiecedCalls
   /** Argument bytes came for a call that never began. */
   strayArguments: boolean
   /** What the provider reported inside the stream. */
   errors: string[]
 }
 
-function newStream(): Stream {
-  return { texts: [], thinkingBlocks: [], calls: new Map(), strayArguments: false, errors: [] }
+function newStream(offered: readonly string[]): Stream {
+  return { texts: [], thinkingBlocks: [], calls: new Map(), pieced: newPiecedCalls(offered), strayArguments: false, errors: [] }
 }
 
-function read(stream: Stream, { kind, index, id, name, text }: PartEvent): void {
-  const call = stream.calls.get(index)
+function read(stream: Stream, event: PartEvent): void {
+  const { kind, index, text } = event
   switch (kind) {
     case 'text':
+    case 'refusal': // all that the user gets to see
       stream.texts.push(text)
       return
     case 'reasoning':
       return // shown while it streams; what counts is the finished block
     case 'reasoning_block':
-      // Whoever builds the next request parses them as one array.
-      if (jsonFault(text, limits.argumentDepthMax) !== undefined)
-        throw new WeirError('runtime.assertion', `a thinking block of the gateway is not JSON: ${text.slice(0, 200)}`)
-      stream.thinkingBlocks.push(text)
+      keepBlock(stream, text)
       return
     case 'call_start':
-      if (call !== undefined) throw new WeirError('runtime.assertion', `the gateway began two calls with the index ${index} in one attempt`)
-      stream.calls.set(index, {
-        ...{ ordinal: stream.calls.size, id: id ?? '', name: name ?? '', start: text, deltas: [] },
-        ...{ ended: false, broken: stream.errors.length > 0 },
-      })
+    case 'call_whole':
+      beginCall(stream, event)
       return
     case 'call_arguments':
-      if (call !== undefined) call.deltas.push(text)
-      else if (text !== '') stream.strayArguments = true
-      return
+    case 'call_done':
+    case 'call_free_text':
     case 'call_end':
-      if (call !== undefined) call.ended = true
+      goOn(stream, stream.calls.get(index), event)
+      return
+    case 'call_piece':
+    case 'call_piece_beside':
+      addPiece(stream.pieced, event)
+      return
+    case 'call_extra':
+      addExtra(stream.pieced, event)
       return
     case 'error':
       stream.errors.push(text)
-      for (const open of stream.calls.values()) open.broken ||= !open.ended
       return
+    case 'kept_apart':
+    case 'provider_said':
+      return // for people who read the log
     default:
       unreachable(kind)
   }
+}
+
+/** Whoever builds the next request parses them as one array. */
+function keepBlock(stream: Stream, text: string): void {
+  if (jsonFault(text, limits.argumentDepthMax) !== undefined)
+    throw new WeirError('runtime.assertion', `a thinking block of the gateway is not JSON: ${text.slice(0, 200)}`)
+  stream.thinkingBlocks.push(text)
+}
+
+function beginCall({ calls }: Stream, { kind, index, id, name, text }: PartEvent): void {
+  if (calls.has(index)) throw new WeirError('runtime.assertion', `the gateway began two calls with the index ${index} in one attempt`)
+  calls.set(index, {
+    ...{ id: id ?? '', name: name ?? '', extra: undefined },
+    ...{ deltas: [], dones: [], start: text, isInMessage: kind === 'call_whole', end: 'open', isFreeText: false },
+  })
+}
+
+function goOn(stream: Stream, call: StreamedCall | undefined, { kind, text }: PartEvent): void {
+  if (call === undefined) stream.strayArguments ||= text !== ''
+  else if (kind === 'call_arguments' && text !== '') call.deltas.push(text)
+  else if (kind === 'call_done') call.dones.push(text)
+  else if (kind === 'call_free_text') call.isFreeText = true
+  else if (kind === 'call_end') call.end = 'closed'
+}
+
+/** All calls in the order in which they began; no format has both kinds. What came of none is missing from some call (K4). */
+function streamedCalls(stream: Stream): StreamedCall[] {
+  const { pieced, calls } = stream
+  stream.strayArguments ||= pieced.calls.some((call) => !hasBegun(call) && call.pieces.length > 0)
+  const begun = pieced.calls.filter(hasBegun).map(({ id, name, pieces, extra }): StreamedCall => {
+    return { id, name, extra, deltas: pieces, dones: [], start: '', isInMessage: false, end: 'none', isFreeText: false }
+  })
+  return withoutRepeats([...calls.values(), ...begun])
+}
+
+/**
+ * A call that came twice is one call: the same id, name and arguments. With other arguments, or without an id, it is another one: some servers give
+ * all calls of a response the same id.
+ */
+function withoutRepeats(calls: StreamedCall[]): StreamedCall[] {
+  return calls.filter((call, n) => call.id === '' || !calls.slice(0, n).some((before) => before.id === call.id && isRepeat(call, before)))
+}
+
+/** One that was never closed is no repeat of one that was, and of two without arguments nobody knows. */
+function isRepeat(call: StreamedCall, before: StreamedCall): boolean {
+  if (call.name !== before.name || call.end !== before.end) return false
+  const [raw, earlier] = [argumentsFrom(call).raw, argumentsFrom(before).raw]
+  return raw !== '' && sameJson(raw, earlier)
+}
+
+/** What a server wants to see again beside its calls, as a block for whoever builds the next request. */
+function extraBlocks(calls: StreamedCall[]): string[] {
+  return calls.flatMap(({ extra }, ordinal) =>
+    extra === undefined ? [] : [`{"model":${JSON.stringify(extra.model)},"extra_content":{"${ordinal}":${extra.text}}}`],
+  )
 }
 
 /**
  * Why these events are no response although the attempt was whole; null: they are one. An error or argument bytes that no call can report must not
  * end as an answer that looks complete, and a response with too many calls is not cut to some of them.
  */
-function failureOf({ calls, errors, strayArguments }: Stream): RoundFailure | null {
-  if (calls.size > limits.responseCallsMax)
-    return { class: 'provider', reason: `the response has ${calls.size} calls, and at most ${limits.responseCallsMax} are taken` }
-  if (calls.size > 0) return null
+function failureOf({ errors, strayArguments }: Stream, calls: number): RoundFailure | null {
+  if (calls > limits.responseCallsMax)
+    return { class: 'provider', reason: `the response has ${calls} calls, and at most ${limits.responseCallsMax} are taken` }
+  if (calls > 0) return null
   if (errors[0] !== undefined)
     return { class: 'provider', reason: shortened(`the provider reported an error inside its stream: ${errors[0]}`, limits.reasonBytesMax) }
   if (strayArguments) return { class: 'provider', reason: 'the response has arguments of a call that never began' }

@@ -2,6 +2,7 @@
 // Exit codes: 0 done, 1 trouble, 2 bad usage; of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing.
 
 import { Argument, Command, CommanderError, Option } from 'commander'
+import type { ProviderName } from '../../shared/agents.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
 import type { SettingKey, Settings } from '../../shared/settings.ts'
@@ -23,6 +24,9 @@ const usageErrors = new Set<ErrorCode>([
   'scenario.invalid',
   'approval.unknown',
 ])
+
+/** Those that an agent file can name. */
+const providerNames: ProviderName[] = ['anthropic', 'openai-chat', 'openai-responses']
 
 /** The bus of a command that may be asked to work over any. */
 const whichBus: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'commandConfig', 'commandProperty']
@@ -109,6 +113,19 @@ withSettings(program.command('tail'), [...whichBus, 'topicPrefix'])
   .option('--limit <number>', 'ends after so many')
   .option('--follow', 'goes on with what comes, until Ctrl-C')
   .action(async (topic, options) => (await import('./tail/tail.ts')).tail(topic, options, await settingsOf(options), process.stdout))
+
+program
+  .command('normalize')
+  .description(
+    'what Weir makes of recorded streams, offline: their parts and calls; exit 0: each was read, whatever it holds, 1: one is no recorded stream',
+  )
+  .argument('<files...>', 'server-sent events as bytes, or JSON lines with one payload each')
+  .addOption(new Option('--provider <provider>', 'whose format it is').choices(providerNames).makeOptionMandatory())
+  .option('--tools <file>', 'the tools that were offered, a JSON array of {name, schema}; default: those that are called, with any object')
+  .option('--json', 'one JSON object a file and a line')
+  .action(async (files, options) => {
+    process.exitCode = await (await import('./normalize/normalize.ts')).normalize(files, options, process.stdout)
+  })
 
 withSettings(program.command('up'), settingKeys)
   .description('runs stages until SIGTERM or SIGINT: all, or some on Kafka; health and metrics on a port of its own')

@@ -167,8 +167,8 @@ function nameOf({ round, ordinal }: ToolStarted | CallFinished): string {
 function deltasOf({ conversation, turn, round, events }: Part): (TextDelta | ReasoningDelta)[] {
   const deltas: (TextDelta | ReasoningDelta)[] = []
   for (const { kind, text } of events) {
-    if ((kind !== 'text' && kind !== 'reasoning') || text === '') continue
-    const type = kind === 'text' ? 'text-delta' : 'reasoning-delta'
+    if ((kind !== 'text' && kind !== 'refusal' && kind !== 'reasoning') || text === '') continue
+    const type = kind === 'reasoning' ? 'reasoning-delta' : 'text-delta'
     const last = deltas.at(-1)
     if (last?.type === type) last.text += text
     else deltas.push({ type, conversation, turn, round, text })

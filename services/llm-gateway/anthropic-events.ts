@@ -7,12 +7,15 @@
 // E3. Argument bytes whose block never began are passed on under an index of their own, never dropped: they are missing from some call, and the
 //     accumulator must not take that call's arguments for complete (I1.1).
 // E4. What cannot be read spoils the attempt, and so does a message that begins anew after its blocks did.
-// E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls.
+// E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls; their beginning is kept apart.
 
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
+import { messagesUsage } from './anthropic-usage.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
+import { meaningOf } from './finish-words.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream, reportedError } from './provider-errors.ts'
+import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
 
 type Block =
@@ -42,8 +45,12 @@ export type MessageStream = {
   usage: Usage
   /** The provider's own word for why it stopped; empty while none came. */
   finish: string
+  /** As the server sent it. */
+  rawUsage: Record<string, unknown> | undefined
   /** message_stop came. */
   over: boolean
+  /** The last events are out. */
+  ended: boolean
   /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
   fault: Failed | undefined
 }
@@ -59,7 +66,9 @@ export function newMessageStream(secret: string): MessageStream {
     begunAnew: false,
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     finish: '',
+    rawUsage: undefined,
     over: false,
+    ended: false,
     fault: undefined,
   }
 }
@@ -78,14 +87,16 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
     case 'content_block_start':
       return blockStart(stream, indexOf(event, stream.newest + 1), { block: event.content_block, event: data, path: ['content_block'] })
     case 'content_block_delta':
-      return blockDelta(stream, indexOf(event, stream.newest), event.delta)
+      return blockDelta(stream, indexOf(event, stream.newest), event.delta, data)
     case 'content_block_stop':
       return blockStop(stream, indexOf(event, stream.newest))
     case 'message_delta':
       addUsage(stream, event.usage)
       // Some servers put the reason beside `delta` instead of into it.
       setFinish(stream, isObject(event.delta) && event.delta.stop_reason ? event.delta.stop_reason : event.stop_reason)
-      return []
+      return meaningOf(stream.finish) === 'failed'
+        ? spoil(stream, brokenStream(`the provider ended the response with '${stream.finish}'`))
+        : []
     case 'message_stop':
       stream.over = true
       return endMessage(stream)
@@ -98,32 +109,19 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
 
 /** What is left to say when no more bytes come; the last events of the response. */
 export function endMessage(stream: MessageStream): PartEvent[] {
+  if (stream.ended) return []
+  stream.ended = true
   const events: PartEvent[] = []
-  for (const [index, sent] of stream.announced) {
-    stream.announced.delete(index)
-    events.push(...beginBlock(stream, index, sent), ...blockStop(stream, index))
-  }
-  return events
+  for (const [index, sent] of stream.announced) events.push(...beginBlock(stream, index, sent, 'call_whole'), ...blockStop(stream, index))
+  stream.announced.clear()
+  return [...events, ...providerSaid(newIndex(stream), { id: stream.id, usage: stream.rawUsage })]
 }
 
 /** The provider's word in our vocabulary. `over`: whether it said that the message is over. */
 export function stopOf(finish: string, over: boolean): Stop {
-  switch (finish) {
-    case 'end_turn':
-    case 'stop_sequence':
-      return 'end'
-    case 'tool_use':
-      return 'calls'
-    case 'max_tokens':
-    case 'model_context_window_exceeded':
-      return 'length'
-    case 'refusal':
-      return 'refusal'
-    case '':
-      return over ? 'other' : 'cut'
-    default:
-      return 'other'
-  }
+  if (finish === '') return over ? 'other' : 'cut'
+  const meaning = meaningOf(finish)
+  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
 }
 
 function messageStart(stream: MessageStream, event: Record<string, unknown>, data: string): PartEvent[] {
@@ -151,10 +149,11 @@ function blockStart(stream: MessageStream, at: number, sent: SentBlock): PartEve
   const isRepeat = before?.kind === 'call' && !before.ended && before.id !== null && isObject(sent.block) && sent.block.id === before.id
   if (isRepeat) return []
   stream.announced.delete(at)
-  return beginBlock(stream, at, sent)
+  return beginBlock(stream, at, sent, 'call_start')
 }
 
-function beginBlock(stream: MessageStream, at: number, sent: SentBlock): PartEvent[] {
+/** `call`: how a call begins. */
+function beginBlock(stream: MessageStream, at: number, sent: SentBlock, call: 'call_start' | 'call_whole'): PartEvent[] {
   const content = isObject(sent.block) ? sent.block : {}
   switch (content.type) {
     case 'text': {
@@ -174,22 +173,27 @@ function beginBlock(stream: MessageStream, at: number, sent: SentBlock): PartEve
       const index = newIndex(stream)
       const id = typeof content.id === 'string' ? content.id : null
       stream.blocks.set(at, { kind: 'call', index, id, ended: false })
-      return [{ kind: 'call_start', index, id, name: typeof content.name === 'string' ? content.name : '', text: input }]
+      return [{ kind: call, index, id, name: typeof content.name === 'string' ? content.name : '', text: input }]
     }
-    default:
+    default: {
       stream.blocks.set(at, { kind: 'ignored' })
-      return []
+      const text = JSON.stringify(content)
+      return text === '{}' || text.length > keptApartMax ? [] : [partEvent('kept_apart', newIndex(stream), text)]
+    }
   }
 }
 
-function blockDelta(stream: MessageStream, at: number, given: unknown): PartEvent[] {
+/** Characters of a block that is no call, no text and no thinking, as it stays in the log; the results of a search can be large. */
+const keptApartMax = 16_384
+
+/** `data`: the event. */
+function blockDelta(stream: MessageStream, at: number, given: unknown, data: string): PartEvent[] {
   const delta = isObject(given) ? given : {}
   const block = stream.blocks.get(at)
   switch (delta.type) {
     case 'input_json_delta':
-      if (block?.kind === 'ignored' || delta.partial_json === '' || delta.partial_json == null) return []
-      if (typeof delta.partial_json !== 'string') return spoil(stream, brokenStream('a piece of arguments is no text'))
-      return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), delta.partial_json)
+      if (block?.kind === 'ignored' || delta.partial_json == null) return []
+      return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), argumentPiece(delta.partial_json, data))
     case 'text_delta':
       if (block?.kind === 'ignored') return []
       return textEvents('text', block?.index ?? implicitText(stream, at), delta.text)
@@ -204,6 +208,11 @@ function blockDelta(stream: MessageStream, at: number, given: unknown): PartEven
     default: // citations, and whatever will be added
       return []
   }
+}
+
+/** Servers that send the value itself get it written down as they sent it. */
+function argumentPiece(given: unknown, data: string): string {
+  return typeof given === 'string' ? given : (exactJson(data, ['delta', 'partial_json']) ?? '')
 }
 
 /** Visible text whose block never began is still what the user should read. */
@@ -261,20 +270,11 @@ function streamError(error: Record<string, unknown>): Failed {
   return reportedError({ type, words: [type], message: error.message, refused: refusals.has(type) })
 }
 
-const usageFields = [
-  ['inputTokens', 'input_tokens'],
-  ['outputTokens', 'output_tokens'],
-  ['cacheReadTokens', 'cache_read_input_tokens'],
-  ['cacheWriteTokens', 'cache_creation_input_tokens'],
-] as const
-
 /** Counts are cumulative: the newest one of each counts. */
 function addUsage(stream: MessageStream, usage: unknown): void {
   if (!isObject(usage)) return
-  for (const [field, sent] of usageFields) {
-    const count = usage[sent]
-    if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) stream.usage[field] = count
-  }
+  stream.rawUsage = { ...stream.rawUsage, ...usage }
+  stream.usage = { ...stream.usage, ...messagesUsage(usage) }
 }
 
 function setFinish(stream: MessageStream, reason: unknown): void {

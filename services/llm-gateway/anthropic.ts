@@ -14,6 +14,7 @@ import { endMessage, newMessageStream, readEvent, stopOf } from './anthropic-eve
 import { messageRequest } from './anthropic-request.ts'
 import { sentEvents } from './event-stream.ts'
 import { httpFetch } from './http-fetch.ts'
+import { stopAtLimit } from './output-limit.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
 
@@ -60,7 +61,7 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = httpFet
       } catch (error) {
         interruption = error
       }
-      yield endingOf(message, interruption)
+      yield endingOf(message, interruption, agent.model.maxOutputTokens)
     },
   }
 }
@@ -70,9 +71,9 @@ function isDone({ over, fault }: MessageStream): boolean {
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */
-function endingOf(message: MessageStream, interruption: unknown): Finished | Failed {
+function endingOf(message: MessageStream, interruption: unknown, outputTokensMax: number): Finished | Failed {
   const { fault, finish, over, usage } = message
   if (fault !== undefined) return fault
   if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
-  return { kind: 'finished', stop: stopOf(finish, over), finish, usage }
+  return { kind: 'finished', stop: stopAtLimit(stopOf(finish, over), usage, outputTokensMax), finish, usage }
 }

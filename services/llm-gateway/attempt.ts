@@ -12,7 +12,16 @@ import type { Agent, Agents } from '../../shared/agents.ts'
 import { findTool } from '../../shared/agents.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
-import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy, Usage } from '../../shared/messages.ts'
+import type {
+  AttemptFailed,
+  AttemptFinished,
+  Declaration,
+  ModelRequest,
+  PartEvent,
+  PartKind,
+  Policy,
+  Usage,
+} from '../../shared/messages.ts'
 import { eventWeight } from '../../shared/part-weight.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
 import { guardKeyPrefix } from '../../shared/topology.ts'
@@ -188,7 +197,7 @@ type Answer = Finished & { mentions: (name: string) => boolean; isReply: boolean
 async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): Promise<Answer | Failed | typeof stopped> {
   const { context, task, stop } = attempt
   const { stallMs } = task.request.settings
-  const names = new Set<string>()
+  const names: string[] = []
   let hasCalls = false
   const text: string[] = []
   let bytes = 0
@@ -216,14 +225,16 @@ async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): 
       if (next.value.kind === 'finished') {
         const visible = text.join('')
         const isReply = !hasCalls && visible.trim() !== ''
-        return { ...next.value, isReply, mentions: (name) => names.has(name) || visible.includes(name) }
+        // A name may come in pieces, and only the accumulator knows of which call: one that is declared and not called does no harm.
+        const called = names.join('')
+        return { ...next.value, isReply, mentions: (name) => names.includes(name) || called.includes(name) || visible.includes(name) }
       }
 
       for (const event of next.value.events) {
         bytes += eventWeight(event)
-        if (event.kind === 'call_start') names.add(event.name ?? '')
-        if (event.kind === 'call_start' || event.kind === 'call_arguments') hasCalls = true
-        if (event.kind === 'text') text.push(event.text)
+        if (isOfCall(event)) hasCalls = true
+        if (isOfCall(event) && event.name !== null && event.name !== names.at(-1)) names.push(event.name)
+        if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
       }
       if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
       const room = parts.add(next.value.events)
@@ -239,6 +250,12 @@ async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): 
     if (!isOver) leaveNow() // what is over has let go of its connection by itself
     events.return(noEnding).catch(() => undefined)
   }
+}
+
+const callKinds = new Set<PartKind>(['call_start', 'call_whole', 'call_arguments', 'call_done', 'call_piece', 'call_piece_beside'])
+
+function isOfCall({ kind }: PartEvent): boolean {
+  return callKinds.has(kind)
 }
 
 /** The provider's stream, with an ending whatever the provider's file does; errors of our own code are failures of the attempt too. */

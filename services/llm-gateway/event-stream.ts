@@ -70,7 +70,7 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
   /** The event that this line ends. */
   function take(line: string): SentEvent | undefined {
     if (line === '') {
-      const done = event === null && data.length === 0 ? undefined : { event, data: data.join('\n') }
+      const done = event === null && data.length === 0 ? undefined : { event, data: withoutPrefix(data.join('\n')) }
       event = null
       data = []
       return done
@@ -93,4 +93,9 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
 /** With LF as the only end of a line. A CR at the very end may be half of a CRLF, so it stays. */
 function normalized(text: string, isEnd: boolean): string {
   return text.replaceAll(isEnd ? /\r\n?/g : /\r\n|\r(?=.)/gs, '\n')
+}
+
+/** Some proxies put the field's name before a payload that has it already. */
+function withoutPrefix(data: string): string {
+  return data.startsWith('data:') ? data.replace(/^data:\s?/, '') : data
 }

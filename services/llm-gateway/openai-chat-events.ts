@@ -1,23 +1,23 @@
 // A Chat Completions stream, one server-sent event at a time, as normalized part events.
 // Owns: what a chunk says, what the stream said about its end, and whether it can be believed. Does not own: HTTP (openai-chat.ts), which call a
-// piece belongs to (openai-chat-calls.ts), whether a call may run (accumulator, validator).
+// piece belongs to and what its pieces make (accumulator).
 //
-// C1. Text and reasoning come out as they arrive; the calls together at the end, because only then is known what belongs to which.
+// C1. Everything comes out as it arrives. A piece of a call is passed on with the index, id and name that it has, and nothing is made of them here.
 // C2. What cannot be read spoils the attempt. A payload that cannot even be the beginning of a chunk has lost nothing of one: it is passed over,
 //     but then a mere end mark is no end.
-// C3. A refusal is visible text, since it is all that the user gets to see, and the response's stop says what it is.
+// C3. A refusal comes on a channel of its own, and the response's stop says what it is.
 // C4. Only the first choice counts; no request asks for more.
 
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
-import type { OpenCalls } from './openai-chat-calls.ts'
-import { addPiece, callEvents, extrasOf, forgetOlderForm, newCalls, olderForm } from './openai-chat-calls.ts'
+import { meaningOf } from './finish-words.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
-import { usageOf } from './openai-chat-usage.ts'
+import { usageIn, usageOf } from './openai-chat-usage.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
+import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
 
 type Json = Record<string, unknown>
@@ -30,44 +30,47 @@ export type ChatStream = {
   model: string
   /** Our indexes of the blocks of text so far. */
   blocks: Map<'text' | 'refusal' | 'reasoning', number>
-  /** Blocks and calls that have come out so far. */
+  /** Blocks that have come out so far. */
   count: number
-  /** Chunks so far. */
-  chunks: number
+  /** The server's own id of the response; empty: it gave none. */
+  id: string
   /** The index of the choice that counts (C4); undefined before there was one. */
   choice: unknown
-  calls: OpenCalls
   /** All of it, and the field that it came in. */
   reasoning: { field: 'reasoning_content' | 'reasoning'; text: string } | undefined
   usage: Usage
+  /** As the server sent it. */
+  rawUsage: Json | undefined
   /** The provider's own word for why it stopped, the newest; empty while none came. */
   finish: string
-  /** The output limit was named as a reason, if only behind another word. */
-  isCutByLimit: boolean
+  /** The word of the server behind a gateway, the newest; empty: none. */
+  nativeFinish: string
+  /** What all words for the end meant, also those behind another one. */
+  signs: Set<ReturnType<typeof meaningOf>>
   /** The end mark came. */
   over: boolean
   /** A payload was passed over (C2). */
   hasUnread: boolean
-  /** The calls are out. */
+  /** The last events are out. */
   ended: boolean
   /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
   fault: Failed | undefined
 }
 
-/** `offered`: the names of the tools that were offered. */
-export function newChatStream({ secret, model, offered }: { secret: string; model: string; offered: ReadonlySet<string> }): ChatStream {
+export function newChatStream({ secret, model }: { secret: string; model: string }): ChatStream {
   return {
     secret,
     model,
     blocks: new Map(),
     count: 0,
-    chunks: 0,
+    id: '',
     choice: undefined,
-    calls: newCalls(offered),
     reasoning: undefined,
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+    rawUsage: undefined,
     finish: '',
-    isCutByLimit: false,
+    nativeFinish: '',
+    signs: new Set(),
     over: false,
     hasUnread: false,
     ended: false,
@@ -86,46 +89,35 @@ export function readChunk(stream: ChatStream, name: string | null, data: string)
   const chunk = parseJson(payload)
   if (!isObject(chunk)) return readOther(stream, name, payload)
 
-  stream.chunks += 1
+  if (stream.id === '' && typeof chunk.id === 'string') stream.id = shortReason(chunk.id)
   const found = choiceOf(stream, chunk)
   const error = errorIn(chunk, name) ?? (isObject(found?.choice.error) ? found.choice.error : undefined)
   if (error !== undefined) return spoil(stream, faultOf(error))
-  stream.usage = usageOf(chunk, found?.choice) ?? stream.usage
+  const usage = usageIn(chunk, found?.choice)
+  if (usage !== undefined) Object.assign(stream, { usage: usageOf(usage), rawUsage: usage })
   return found === undefined ? [] : readChoice(stream, found, payload)
 }
 
-/** What cannot be told while the response may go on: its calls, and the reasoning as it goes back to the provider. */
+/** What is left to say when no more comes: the reasoning as it goes back to the provider, and what the server said about the response. */
 export function endChat(stream: ChatStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
-  const stop = stopOf(stream)
-  const isWhole = stream.fault === undefined && stop !== 'cut'
-  // Only these words say that the model had no more to say; after any other, arguments that could go on were cut.
-  const ended = !isWhole ? 'none' : stop === 'end' || stop === 'calls' ? 'all' : 'finished'
-  return [...(isWhole ? reasoningBlock(stream) : []), ...callEvents(stream.calls, { ended, newIndex: () => newIndex(stream) })]
+  const isWhole = stream.fault === undefined && stopOf(stream) !== 'cut'
+  return [...(isWhole ? reasoningBlock(stream) : []), ...saidEvents(stream)]
 }
 
-/** The provider's word in our vocabulary. */
-export function stopOf({ finish, isCutByLimit, over, choice, hasUnread, blocks }: ChatStream): Stop {
-  if (isCutByLimit) return 'length'
-  switch (finish) {
-    case 'stop':
-    case 'stop_sequence':
-    case 'end_turn':
-    case 'eos':
-    case 'eos_token':
-      return blocks.has('refusal') ? 'refusal' : 'end'
-    case 'tool_calls':
-    case 'function_call':
-      return 'calls'
-    case 'content_filter':
-    case 'sensitive':
-      return 'refusal'
-    case '':
-      return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
-    default:
-      return 'other'
-  }
+function saidEvents(stream: ChatStream): PartEvent[] {
+  const { id, nativeFinish, rawUsage } = stream
+  return providerSaid(newIndex(stream), { id, nativeFinish, usage: rawUsage })
+}
+
+/** The provider's word in our vocabulary. That it was cut counts whichever of its words says so. */
+export function stopOf({ finish, signs, over, choice, hasUnread, blocks }: ChatStream): Stop {
+  if (signs.has('length')) return 'length'
+  if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
+  if (finish === '') return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
+  const meaning = meaningOf(finish)
+  return meaning === undefined || meaning === 'failed' ? 'other' : meaning
 }
 
 function readOther(stream: ChatStream, name: string | null, payload: string): PartEvent[] {
@@ -159,11 +151,9 @@ function readChoice(stream: ChatStream, { choice, at, isFirst }: FoundChoice, pa
     ...reasoningEvents(stream, delta),
     ...blockEvents(stream, 'refusal', delta.refusal),
   ]
-  readCalls(stream, delta, { payload, path: ['choices', at, key] })
-  if (stream.calls.bytes > limits.roundPartsBytesMax) return [...events, ...spoil(stream, tooLarge(stream.calls.bytes))]
-
+  events.push(...callPieces(stream, delta, { payload, path: ['choices', at, key] }))
   setFinish(stream, choice)
-  if (!failureWords.has(stream.finish)) return events
+  if (!stream.signs.has('failed')) return events
   return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.finish}'`))]
 }
 
@@ -191,29 +181,40 @@ function blockEvents(stream: ChatStream, block: 'text' | 'refusal' | 'reasoning'
   if (typeof text !== 'string' || text === '') return []
   const index = stream.blocks.get(block) ?? newIndex(stream)
   stream.blocks.set(block, index)
-  return [partEvent(block === 'refusal' ? 'text' : block, index, text)]
+  return [partEvent(block, index, text)]
 }
 
-/** `function_call` is the older form of a single call, and some servers send both: then it says nothing new. */
-function readCalls(stream: ChatStream, delta: Json, { payload, path }: { payload: string; path: (string | number)[] }): void {
+/** `function_call` is the older form of a single call. */
+function callPieces(stream: ChatStream, delta: Json, { payload, path }: { payload: string; path: (string | number)[] }): PartEvent[] {
   const given: unknown = delta.tool_calls
   const entries: unknown[] = Array.isArray(given) ? given : isObject(given) ? [given] : []
+  const events: PartEvent[] = []
+  const add = (piece: Omit<PartEvent, 'kind'>): void => {
+    events.push({ kind: events.some(({ kind }) => kind === 'call_piece') ? 'call_piece_beside' : 'call_piece', ...piece })
+  }
   for (const [n, entry] of entries.entries()) {
     if (!isObject(entry)) continue
     const inside = isObject(entry.function) ? ['function'] : []
     const sent = isObject(entry.function) ? entry.function : entry
     const at = [...path, 'tool_calls', ...(Array.isArray(given) ? [n] : []), ...inside, 'arguments']
-    addPiece(stream.calls, {
-      index: typeof entry.index === 'number' || (typeof entry.index === 'string' && entry.index !== '') ? `${entry.index}` : undefined,
-      ...{ id: idOf(entry.id) || idOf(sent.id), name: nameOf(sent.name), text: argumentPiece(sent.arguments, payload, at) },
-      ...{ extra: extraOf(entry.extra_content), chunk: stream.chunks },
-    })
+    const text = argumentPiece(sent.arguments, payload, at)
+    add({ index: indexOf(entry.index), id: idOf(entry.id) ?? idOf(sent.id), name: nameOf(sent.name), text })
+    const extra = extraOf(entry.extra_content)
+    if (extra !== '') events.push({ ...partEvent('call_extra', 0, extra), name: stream.model })
   }
-  if (entries.length > 0) forgetOlderForm(stream.calls)
   const older = delta.function_call
-  if (!isObject(older) || stream.calls.calls.some(({ index }) => index !== olderForm)) return
+  if (!isObject(older)) return events
   const text = argumentPiece(older.arguments, payload, [...path, 'function_call', 'arguments'])
-  addPiece(stream.calls, { index: olderForm, id: '', name: nameOf(older.name), text, extra: '', chunk: stream.chunks })
+  add({ index: olderForm, id: null, name: nameOf(older.name), text })
+  return events
+}
+
+const noIndex = -1
+const olderForm = -2
+
+function indexOf(given: unknown): number {
+  const index = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
+  return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index <= 0x7fffffff ? index : noIndex
 }
 
 /** Arguments are a text; servers that send the value itself get it written down as they sent it. */
@@ -222,36 +223,28 @@ function argumentPiece(given: unknown, payload: string, path: (string | number)[
   return given === undefined || given === null ? '' : (exactJson(payload, path) ?? '')
 }
 
+/** A gateway may call it tool_calls although the model behind it ran into its limit. */
 function setFinish(stream: ChatStream, { finish_reason: finish, native_finish_reason: native }: Json): void {
   if (typeof finish === 'string' && finish !== '') stream.finish = shortReason(finish)
-  // A gateway may call it tool_calls although the model behind it ran into its limit.
-  for (const word of [finish, native]) if (typeof word === 'string' && limitWords.has(word.toLowerCase())) stream.isCutByLimit = true
+  if (typeof native === 'string' && native !== '') stream.nativeFinish = shortReason(native)
+  for (const word of [finish, native]) {
+    const meaning = typeof word === 'string' ? meaningOf(word) : undefined
+    if (meaning !== undefined) stream.signs.add(meaning)
+  }
 }
-
-const limitWords = new Set(['length', 'max_tokens', 'model_length', 'max_output_tokens', 'model_context_window_exceeded'])
-
-/** Ends that are none: the server could not finish the response. */
-const failureWords = new Set(['error', 'network_error', 'abort', 'aborted', 'insufficient_system_resource'])
 
 /** What may have to go back to the same model with the response's calls (openai-chat-messages.ts). */
 function reasoningBlock(stream: ChatStream): PartEvent[] {
-  const { model, reasoning, calls } = stream
-  const extras = extrasOf(calls)
-  if (reasoning === undefined && extras === undefined) return []
-  const block = { model, ...(reasoning && { [reasoning.field]: reasoning.text }), ...(extras && { extra_content: extras }) }
-  return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
+  const { model, reasoning } = stream
+  if (reasoning === undefined) return []
+  return [partEvent('reasoning_block', newIndex(stream), JSON.stringify({ model, [reasoning.field]: reasoning.text }))]
 }
 
-/** Ends the attempt and lets those who read along see why. What came of its calls before is shown as unfinished. */
+/** Ends the attempt and lets those who read along see why. */
 function spoil(stream: ChatStream, fault: Failed): PartEvent[] {
   const reason = shortReason(fault.reason, stream.secret)
   stream.fault ??= { ...fault, reason }
   return [...endChat(stream), partEvent('error', newIndex(stream), reason)]
-}
-
-function tooLarge(bytes: number): Failed {
-  const reason = `the calls of the response have ${bytes} bytes and are not over; at most ${limits.roundPartsBytesMax} are taken`
-  return { ...brokenStream(reason), class: 'deterministic', retryable: false }
 }
 
 function newIndex(stream: ChatStream): number {
@@ -260,12 +253,12 @@ function newIndex(stream: ChatStream): number {
 }
 
 /** A blank name is none. */
-function nameOf(name: unknown): string {
-  return typeof name === 'string' && name.trim() !== '' ? name : ''
+function nameOf(name: unknown): string | null {
+  return typeof name === 'string' && name.trim() !== '' ? name : null
 }
 
-function idOf(id: unknown): string {
-  return typeof id === 'string' || typeof id === 'number' ? `${id}` : ''
+function idOf(id: unknown): string | null {
+  return (typeof id === 'string' && id !== '') || typeof id === 'number' ? `${id}` : null
 }
 
 /** As JSON; what is nested so deep that nobody could read the history with it is left out. */

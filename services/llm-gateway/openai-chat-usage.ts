@@ -5,11 +5,13 @@ import { isObject } from './exact-json.ts'
 
 type Json = Record<string, unknown>
 
-/** The usage of a chunk, wherever the server puts it; undefined: it says none. Counts are cumulative, so the newest one is all. */
-export function usageOf(chunk: Json, choice: Json | undefined): Usage | undefined {
+/** What a chunk says about usage, wherever the server puts it; undefined: nothing. Counts are cumulative, so the newest one is all. */
+export function usageIn(chunk: Json, choice: Json | undefined): Json | undefined {
   const beside = isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined
-  const usage = [chunk.usage, choice?.usage, beside].find(isObject)
-  if (usage === undefined) return undefined
+  return [chunk.usage, choice?.usage, beside].find(isObject)
+}
+
+export function usageOf(usage: Json): Usage {
   const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
   const prompt = countOf(usage.prompt_tokens)
   const cacheReadTokens = countOf(details.cached_tokens) || countOf(usage.prompt_cache_hit_tokens) || countOf(usage.cached_tokens)

@@ -16,6 +16,7 @@ import { refusalOf, withErrorsShown } from './openai-chat-errors.ts'
 import type { ChatStream } from './openai-chat-events.ts'
 import { endChat, newChatStream, readChunk, stopOf } from './openai-chat-events.ts'
 import { chatRequest } from './openai-chat-request.ts'
+import { stopAtLimit } from './output-limit.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
 
@@ -49,8 +50,7 @@ export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = httpFe
       }
       heard()
 
-      const offered = new Set(request.tools.map(({ name }) => name))
-      const chat = newChatStream({ secret: agent.model.apiKey, model: agent.model.name, offered })
+      const chat = newChatStream({ secret: agent.model.apiKey, model: agent.model.name })
       let interruption: unknown
       try {
         for await (const sent of eventsOf(response, heard)) {
@@ -67,7 +67,7 @@ export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = httpFe
       }
       const events = endChat(chat)
       if (events.length > 0) yield { kind: 'events', events }
-      yield endingOf(chat, interruption)
+      yield endingOf(chat, interruption, agent.model.maxOutputTokens)
     },
   }
 }
@@ -87,9 +87,9 @@ function isDone({ over, fault }: ChatStream): boolean {
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */
-function endingOf(chat: ChatStream, interruption: unknown): Finished | Failed {
+function endingOf(chat: ChatStream, interruption: unknown, outputTokensMax: number): Finished | Failed {
   const { fault, finish, over, usage } = chat
   if (fault !== undefined) return fault
   if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
-  return { kind: 'finished', stop: stopOf(chat), finish, usage }
+  return { kind: 'finished', stop: stopAtLimit(stopOf(chat), usage, outputTokensMax), finish, usage }
 }

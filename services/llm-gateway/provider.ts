@@ -24,7 +24,10 @@ export type ProviderRequest = {
  */
 export type Finished = { kind: 'finished'; stop: Stop; finish: string; usage: Usage }
 
-/** There is no answer. `retryAfterMs`: what the provider asked for; null: nothing. `reason` holds no key and no URL of the agent's file. */
+/**
+ * There is no answer. `retryAfterMs`: what the provider asked for; null: nothing. `reason` holds no key and no URL of the agent's file. `finish`: the
+ * provider's own word for the end, if it gave one.
+ */
 export type Failed = {
   kind: 'failed'
   code: ErrorCode
@@ -32,6 +35,7 @@ export type Failed = {
   reason: string
   retryable: boolean
   retryAfterMs: Milliseconds | null
+  finish?: string
 }
 
 /** Some events of the stream, or its end. */

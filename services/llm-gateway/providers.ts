@@ -14,13 +14,15 @@ export function providers(): (agent: Agent) => Promise<Provider> {
   }
 }
 
-/** How an agent's model is asked. Its key and its address stay in here. */
-export async function connect(agent: Agent): Promise<Provider> {
+/** How an agent's model is asked. Its key and its address stay in here. `fetch`: how HTTP is spoken; default: over the network. */
+export async function connect(agent: Agent, fetch?: typeof globalThis.fetch): Promise<Provider> {
   switch (agent.model.provider) {
     case 'anthropic':
-      return (await import('./anthropic.ts')).anthropic(agent)
+      return (await import('./anthropic.ts')).anthropic(agent, fetch)
     case 'openai-chat':
-      return (await import('./openai-chat.ts')).openaiChat(agent)
+      return (await import('./openai-chat.ts')).openaiChat(agent, fetch)
+    case 'openai-responses':
+      return (await import('./openai-responses.ts')).openaiResponses(agent, fetch)
     default:
       return agent.model.provider satisfies never
   }

@@ -28,27 +28,43 @@ export function problemRefusal(problem: CallProblem, call: Call, stop: Stop, mis
       return unreadable(call.raw)
     case 'not_an_object':
       return notAnObject(call.raw)
+    case 'lost_arguments': {
+      const notes = ['Argument text came that belongs to no call, so that of this call was lost on the way.', 'Make the call again.']
+      return {
+        code: 'no_arguments',
+        reason: 'the arguments were lost on the way',
+        unknown: missing.length > 0 ? missing : 'arguments',
+        notes,
+      }
+    }
+    case 'free_text': {
+      const notes = ['Arguments have to be the text of one JSON object and nothing else.']
+      return { code: 'bad_arguments', reason: 'the call has free text in the place of JSON arguments', unknown: 'arguments', notes }
+    }
     default:
       return unreachable(problem)
   }
 }
 
-const incomplete = 'Nothing was run, because what arrived is only the beginning. To make this call, send all of its arguments.'
+const incomplete = 'Nothing was run, because what arrived may only be the beginning. To make this call, send all of its arguments.'
 
-function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'notes'> {
+/** The length stands in the detail: loop keys are made of reasons, and a mistake is the same one at any length. */
+function truncated(call: Call, stop: Stop): Pick<Refusal, 'reason' | 'detail' | 'notes'> {
   // A text at the bound was cut there by us: a character that does not fit any more has at most four bytes.
   if (Buffer.byteLength(call.raw) > limits.argumentBytesMax - 4)
     return { reason: `the arguments are longer than ${limits.argumentBytesMax} bytes`, notes: ['Send less in one call.'] }
+  const length = call.raw === '' ? {} : { detail: `${call.raw.length} characters of them had come` }
   if (stop === 'length') {
     const reason = hasBegun(call) ? 'the output limit cut off the arguments' : 'the output limit was reached before the arguments began'
-    return { reason, notes: [incomplete, 'Keep them short, so that they fit into one response.'] }
+    return { reason, ...length, notes: [incomplete, 'Keep them short, so that they fit into one response.'] }
   }
-  return { reason: `the response broke off ${hasBegun(call) ? 'inside the arguments' : 'before the arguments began'}`, notes: [incomplete] }
+  const where = hasBegun(call) ? 'inside the arguments' : 'before the arguments began'
+  return { reason: `the response broke off ${where}`, ...length, notes: [incomplete] }
 }
 
 /** A start input is only what a call begins with. */
 function hasBegun({ source }: Call): boolean {
-  return source === 'deltas'
+  return source === 'deltas' || source === 'done'
 }
 
 /** Of a text that JSON.parse refuses, or that nobody should parse. */

@@ -7,7 +7,7 @@
 //     that two readers would read differently.
 // V3. A call without a byte of arguments runs only by the one explicit rule of I1.1: its tool accepts `{}`. Then its problem is taken away, and its
 //     source still says that nothing came.
-// V4. Nothing is repaired: a call that passes goes on with its text as it was sent.
+// V4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it.
 
 import type { Call, Rejection, RoundChecked, RoundProposed } from '../../shared/messages.ts'
 import type { Stage } from '../../shared/stage.ts'

@@ -8,7 +8,11 @@ import { urlOf } from './url.ts'
 import { variableValue } from './variables.ts'
 
 /** The variables that the providers' own programs read. */
-const keyVariables: Record<ProviderName, string> = { anthropic: 'ANTHROPIC_API_KEY', 'openai-chat': 'OPENAI_API_KEY' }
+const keyVariables: Record<ProviderName, string> = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  'openai-chat': 'OPENAI_API_KEY',
+  'openai-responses': 'OPENAI_API_KEY',
+}
 
 export function modelOf(source: Source, content: ModelContent): Model {
   const { provider = 'anthropic', name = '', maxOutputTokens = 1, temperature } = content

@@ -52,7 +52,7 @@ const mail: Declaration = { name: 'mail', description: '', schema: '{}', idempot
 function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
   const place = { conversation: 'c', turn: 1 }
   const all = Array.from({ length: calls }, (_, ordinal): Call => {
-    return { ordinal, id: 'id', name: 'mail', raw: '{"to":"somebody"}', source: 'deltas', problem: null }
+    return { ordinal, id: 'id', name: 'mail', raw: '{"to":"somebody"}', source: 'deltas', problem: null, repair: null, disputed: false }
   })
   const stamped = {
     agent: 'agent',

@@ -26,7 +26,7 @@ export type MakeRecord = (place: { topicPrefix: string; partition: number; n: nu
 
 function callOf(n: number): RoundCleared['calls'][number] {
   const raw = JSON.stringify({ hall: n % 4, article: 'A-40017', note })
-  return { ordinal: 0, id: `toolu_${n}`, name: tool.name, raw, source: 'deltas', problem: null }
+  return { ordinal: 0, id: `toolu_${n}`, name: tool.name, raw, source: 'deltas', problem: null, repair: null, disputed: false }
 }
 
 export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {

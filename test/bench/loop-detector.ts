@@ -65,7 +65,16 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
   const isError = n % 5 === 0
   const text = result(n)
   const calls = [
-    { ordinal: 0, id: 'id', name: n % 7 === 0 ? 'edit_file' : 'search', raw: argumentsOf(n), source: 'deltas' as const, problem: null },
+    {
+      ordinal: 0,
+      id: 'id',
+      name: n % 7 === 0 ? 'edit_file' : 'search',
+      raw: argumentsOf(n),
+      source: 'deltas' as const,
+      problem: null,
+      repair: null,
+      disputed: false,
+    },
   ]
   return [
     {

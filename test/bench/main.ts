@@ -12,6 +12,7 @@ import { benchKafka } from './kafka.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
 import type { Row } from './row.ts'
+import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
 
 const benches: [string, () => Row[] | Promise<Row[]>][] = [
@@ -19,6 +20,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['bus', benchBus],
   ['conversation', benchConversation],
   ['accumulator', benchAccumulator],
+  ['streams', benchStreams],
   ['validator', benchValidator],
   ['loop-detector', benchLoopDetector],
   ['executor', benchExecutor],

@@ -49,7 +49,7 @@ function rowsFor(name: string, raw: string, rounds: number): Row[] {
 
 function proposedWith(raw: string): RoundProposed {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const calls = [{ ordinal: 0, id: 'id', name: 'exec', raw, source: 'deltas' as const, problem: null }]
+  const calls = [{ ordinal: 0, id: 'id', name: 'exec', raw, source: 'deltas' as const, problem: null, repair: null, disputed: false }]
   return {
     type: 'round-proposed',
     ...{ conversation: 'c', turn: 1, round: 1 },

@@ -6,19 +6,31 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The APIs of which there are streams. */
-export type Api = 'anthropic' | 'openai-chat'
+export type Api = 'anthropic' | 'openai-chat' | 'openai-responses'
 
-export type ExpectedCall = { id: string | null; name: string; args?: unknown; executable?: unknown; args_raw?: string; reason?: string }
+export type ExpectedCall = {
+  id: string | null
+  name: string
+  args?: unknown
+  executable?: unknown
+  args_raw?: string
+  reason?: string
+  kind?: string
+  input_text?: string
+}
 
 /** One HTTP response and what must come out of it. */
 export type StreamCase = {
   name: string
   bytes: Buffer
   calls: ExpectedCall[]
+  /** What the request offered, where the case says it. */
+  tools?: { name: string; schema: unknown }[]
   text?: string
   refusal?: string
   hasReasoning?: boolean
   finish?: string | null
+  error?: { message: string }
 }
 
 type Expected = {
@@ -27,13 +39,21 @@ type Expected = {
   refusal_prefix?: string
   has_reasoning?: boolean
   finish_reason?: string | null
+  error?: { message: string }
 }
 type IndexEntry = {
   file: string
   provider: string
   expected: Expected & { messages?: Expected[]; sequences?: (Expected & { sequence: string })[] }
 }
-type Deviation = { id: string; slug: string; api: string; chunks: Record<string, unknown>[]; expected: { tool_calls: ExpectedCall[] } }
+type Deviation = {
+  id: string
+  slug: string
+  api: string
+  tools: { name: string; schema: unknown }[]
+  chunks: Record<string, unknown>[]
+  expected: { tool_calls: ExpectedCall[] }
+}
 
 const folder = fileURLToPath(new URL('../../../shared/fixtures/', import.meta.url))
 
@@ -59,6 +79,7 @@ function recordings(api: Api): StreamCase[] {
         ...(one.refusal_prefix === undefined ? {} : { refusal: one.refusal_prefix }),
         ...(one.has_reasoning === undefined ? {} : { hasReasoning: one.has_reasoning }),
         ...(one.finish_reason === undefined ? {} : { finish: one.finish_reason }),
+        ...(one.error === undefined ? {} : { error: one.error }),
       }))
     })
 }
@@ -72,7 +93,7 @@ function responsesOf(api: Api, text: string): Buffer[] {
     const payload = JSON.parse(line) as { type?: string; event?: string; data?: unknown }
     const name = payload.event ?? payload.type ?? ''
     const data = payload.event === undefined ? line.trim() : JSON.stringify(payload.data)
-    current += api === 'anthropic' ? sse(name, data) : chunk(data)
+    current += api === 'openai-chat' ? chunk(data) : sse(name, data)
     if (name === 'message_stop') {
       responses.push(current)
       current = ''
@@ -87,10 +108,11 @@ function deviations(api: Api): StreamCase[] {
     .filter((line) => line.trim() !== '')
     .map((line) => JSON.parse(line) as Deviation)
     .filter((deviation) => deviation.api === api)
-    .map(({ id, slug, chunks, expected }) => ({
+    .map(({ id, slug, tools, chunks, expected }) => ({
       name: `${id} ${slug}`,
       bytes: Buffer.from(chunks.map((sent) => deviationBytes(api, sent)).join('')),
       calls: expected.tool_calls,
+      tools,
     }))
 }
 
@@ -98,7 +120,7 @@ function deviationBytes(api: Api, sent: Record<string, unknown>): string {
   if ('end' in sent) return sent.end === 'done' ? 'data: [DONE]\n\n' : ''
   if ('sse_comment' in sent) return `: ${sent.sse_comment}\n\n`
   if ('raw' in sent) return chunk(`${sent.raw}`)
-  return api === 'anthropic' ? sse(String(sent.type), JSON.stringify(sent)) : chunk(JSON.stringify(sent))
+  return api === 'openai-chat' ? chunk(JSON.stringify(sent)) : sse(String(sent.type), JSON.stringify(sent))
 }
 
 /** One server-sent event without a name. */

@@ -51,6 +51,7 @@ function modelRequest({ provider, baseUrl, apiKey, name }: Agent['model']): { ur
         headers: { 'anthropic-version': '2023-06-01', ...(apiKey === '' ? {} : { 'x-api-key': apiKey }) },
       }
     case 'openai-chat':
+    case 'openai-responses':
       return {
         url: `${withoutSlash(baseUrl ?? 'https://api.openai.com/v1')}/models/${model}`,
         headers: apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` },

@@ -7,11 +7,11 @@ import type { CallTimeline, TryTimeline, Verdict } from './timeline.ts'
 
 /** `ofRound`: all records of the round, in order. */
 export function callOf(call: Call, ofRound: Logged[]): CallTimeline {
-  const { ordinal, id, name, raw, source, problem } = call
+  const { ordinal, id, name, raw, source, problem, repair, disputed } = call
   const verdict = verdictOf(ordinal, ofRound)
   const result = resultOf(ordinal, ofRound)
   return {
-    ...{ ordinal, id, name, raw, source, problem, verdict },
+    ...{ ordinal, id, name, raw, source, problem, repair, disputed, verdict },
     tries: triesOf(ordinal, ofRound),
     result:
       result === undefined ? null : { status: result.status, text: result.text, reason: result.reason, durationMs: result.durationMs },

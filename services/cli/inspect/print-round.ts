@@ -78,8 +78,9 @@ function printResponse(page: Page, { text, reasoning, stop, finish, usage }: Res
   if (text !== '') page.entryOrQuote(4, 'says', '', text)
   const cached = usage.cacheReadTokens + usage.cacheWriteTokens
   const more = cached === 0 ? '' : `, cache ${usage.cacheReadTokens} read, ${usage.cacheWriteTokens} written`
-  const why = stop === 'end' || stop === 'calls' ? '' : `; stopped: ${stop}${finish === '' ? '' : ` (${finish})`}`
-  page.entry(4, 'tokens', `${usage.inputTokens} in, ${usage.outputTokens} out${more}${why}`, why === '' ? 'faint' : 'warning')
+  const why = `; stopped: ${stop}, ${finish === '' ? 'the provider gave no reason' : `the provider says ${finish}`}`
+  const tone = stop === 'end' || stop === 'calls' ? 'faint' : 'warning'
+  page.entry(4, 'tokens', `${usage.inputTokens} in, ${usage.outputTokens} out${more}${why}`, tone)
 }
 
 function printIntervention(page: Page, intervention: InterventionTimeline, nextNudge: string | null): void {

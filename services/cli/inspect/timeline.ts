@@ -13,6 +13,7 @@ import type {
   GuardMode,
   GuardSilence,
   RejectionCode,
+  Repair,
   ResultStatus,
   RoundFailure,
   Rung,
@@ -152,12 +153,16 @@ export type CallTimeline = {
   /** The provider's id. */
   id: string
   name: string
-  /** The argument text exactly as it came, '' if no byte came. */
+  /** The argument text as it came, or as it was mended; empty if no byte came. */
   raw: string
-  /** Where it came from: none, the start of the call, or the pieces of the stream. */
+  /** Where it came from: none, pieces, the end or the start of the call, or the start of the response. */
   source: ArgumentSource
   /** Why it can never run. */
   problem: CallProblem | null
+  /** What was mended in the arguments; null: they are as they came. */
+  repair: Repair | null
+  /** Another source of them, which did not count, said something else. */
+  disputed: boolean
   verdict: Verdict
   tries: TryTimeline[]
   /** Its one result; `text` is what the model reads. */

@@ -203,7 +203,8 @@ function withComments(schema: Record<string, unknown> | boolean, comments: strin
 
 function callOf({ tool, args, raw_args, call_id }: ToolStep, ordinal: number): Call {
   const raw = raw_args ?? (typeof args._raw === 'string' ? args._raw : JSON.stringify(args))
-  return { ordinal, id: call_id ?? `call ${ordinal}`, name: tool, raw, source: raw === '' ? 'none' : 'deltas', problem: problemOf(raw) }
+  const sent = { raw, source: raw === '' ? ('none' as const) : ('deltas' as const), repair: null, disputed: false }
+  return { ordinal, id: call_id ?? `call ${ordinal}`, name: tool, ...sent, problem: problemOf(raw) }
 }
 
 function problemOf(raw: string): CallProblem | null {

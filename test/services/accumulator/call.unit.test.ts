@@ -5,6 +5,7 @@ import { callStart, event, proposedFor } from './stream.ts'
 
 const end = event('call_end')
 const deltas = (...texts: string[]): PartEvent[] => texts.map((text) => event('call_arguments', text))
+const done = (text: string): PartEvent => event('call_done', text)
 const start = (text: string): PartEvent => callStart({ text })
 
 describe('the source of the arguments', () => {
@@ -17,6 +18,10 @@ describe('the source of the arguments', () => {
     ['the deltas, where the start input says something else', [start('{"a":1}'), ...deltas('{"a":2}'), end], '{"a":2}', 'deltas'],
     ['the deltas, where they say {}', [start(''), ...deltas('{}'), end], '{}', 'deltas'],
     ['the start input, where it says {}', [start('{}'), end], '{}', 'start'],
+    ['the done event, where no delta came', [start(''), done('{"a":1}'), end], '{"a":1}', 'done'],
+    ['the done event, where the start says something else', [start('{"a":2}'), done('{"a":1}'), end], '{"a":1}', 'done'],
+    ['the deltas, where the done event says something else', [start(''), ...deltas('{"a":1}'), done('{"a":2}'), end], '{"a":1}', 'deltas'],
+    ['the start of the response', [{ ...start('{"a":1}'), kind: 'call_whole' as const }, end], '{"a":1}', 'message_start'],
   ])('is %s', (_, events, raw, source) => {
     expect(call(events)).toMatchObject({ raw, source, problem: null })
   })
@@ -29,10 +34,23 @@ describe('the source of the arguments', () => {
     })
   })
 
+  it.each<[string, PartEvent[], boolean]>([
+    ['two that say the same', [start('{"a":1}'), ...deltas('{ "a":', '1}'), end], false],
+    ['a start and other deltas', [start('{"a":1}'), ...deltas('{"a":2}'), end], true],
+    [
+      'numbers that only JSON.parse takes for the same',
+      [start('{"a":10000000000000001}'), ...deltas('{"a":10000000000000002}'), end],
+      true,
+    ],
+    ['two events for its end that differ', [start(''), done('{"a":1}'), done('{"a":2}'), end], true],
+    ['one', [start(''), ...deltas('{"a":2}'), end], false],
+  ])('is marked where another one said something else: %s', (_, events, disputed) => {
+    expect(call(events)).toMatchObject({ disputed, problem: null })
+  })
+
   it('is none where no byte came; nobody invents {}', () => {
     expect(call([start(''), end])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
     expect(call([start(''), ...deltas('', ''), end])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
-    expect(call([start('')])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
   })
 })
 
@@ -44,17 +62,31 @@ describe('the end of a call', () => {
   const cutting: Stop[] = ['length', 'cut']
   const unclear: Stop[] = ['other', 'refusal']
 
-  it('was seen when the provider closed it, whatever the response stopped for', () => {
-    expect(new Set(problems([...whole, end], [...finishing, ...cutting, ...unclear]))).toEqual(new Set([null]))
+  it('was seen when the provider closed it and said that the response was over', () => {
+    expect(problems([...whole, end], [...finishing, 'other'])).toEqual([null, null, null])
   })
 
-  it('was seen when the model said that it had finished', () => {
-    expect(problems(whole, finishing)).toEqual([null, null])
+  it('was not seen where the provider did not close it, whatever it says of the response', () => {
+    expect(new Set(problems(whole, [...finishing, ...cutting, ...unclear]))).toEqual(new Set(['truncated']))
+    expect(new Set(problems([start('{"a":"x"}')], [...finishing, ...cutting, ...unclear]))).toEqual(new Set(['truncated']))
   })
 
-  it('was not seen when the stream ended before both, even if the text is whole JSON', () => {
-    expect(new Set(problems(whole, [...cutting, ...unclear]))).toEqual(new Set(['truncated']))
-    expect(new Set(problems([start('{"a":"x"}')], [...cutting, ...unclear]))).toEqual(new Set(['truncated']))
+  it('was not seen of the last call where the response was cut, even if it was closed and reads well', () => {
+    expect(problems([...whole, end], [...cutting, 'refusal'])).toEqual(['truncated', 'truncated', 'truncated'])
+  })
+
+  it('was seen of a call before the last one where the response came to its limit, but not where it just stopped', () => {
+    const next = [callStart({ index: 1 }), event('call_arguments', '{"b":1}', 1), event('call_end', '', 1)]
+    const both = (stop: Stop) => proposedFor([...whole, end, ...next], { stop }).response.calls.map(({ problem }) => problem)
+    expect(both('length')).toEqual([null, 'truncated'])
+    expect(both('refusal')).toEqual([null, 'truncated'])
+    expect(both('cut')).toEqual(['truncated', 'truncated'])
+  })
+
+  it('does not make {} of nothing where the response came to its limit', () => {
+    const next = [callStart({ index: 1 }), event('call_arguments', '{"b":1}', 1), event('call_end', '', 1)]
+    const { calls } = proposedFor([start(''), end, ...next], { stop: 'length' }).response
+    expect(calls[0]?.problem).toBe('truncated')
   })
 
   it('was not seen when the stream ended before the first byte', () => {
@@ -85,13 +117,12 @@ describe('the end of a call', () => {
   })
 
   it('does not excuse a text that could never be JSON', () => {
-    expect(problems([start(''), ...deltas('{"a":1}</call>'), end], [...finishing, ...cutting])).toEqual(new Array(4).fill('invalid_json'))
-    expect(problems([start(''), ...deltas('{"a":1}</call>')], finishing)).toEqual(['invalid_json', 'invalid_json'])
+    expect(problems([start(''), ...deltas('{"a":1}</call>'), end], finishing)).toEqual(['invalid_json', 'invalid_json'])
   })
 })
 
 describe('an error inside the stream', () => {
-  it('spoils the calls that are open, not those that were closed before', () => {
+  it('spoils every call of it: nobody knows what was meant to follow', () => {
     const { response } = proposedFor(
       [
         ...[start(''), ...deltas('{"a":1}'), end],
@@ -101,7 +132,7 @@ describe('an error inside the stream', () => {
       ],
       { stop: 'cut' },
     )
-    expect(response.calls.map(({ problem }) => problem)).toEqual([null, 'stream_error', 'stream_error'])
+    expect(response.calls.map(({ problem }) => problem)).toEqual(['stream_error', 'stream_error', 'stream_error'])
     expect(response.calls[1]?.raw).toBe('{"command":"rm -rf build')
   })
 
@@ -119,7 +150,7 @@ describe('argument bytes that belong to no call', () => {
       ...[callStart({ index: 2 }), event('call_arguments', '{"b":1}', 2), event('call_end', '', 2)],
       event('call_arguments', '{"command":"ls"}', 9),
     ])
-    expect(response.calls.map(({ problem }) => problem)).toEqual(['truncated', 'truncated', null])
+    expect(response.calls.map(({ problem }) => problem)).toEqual(['lost_arguments', 'lost_arguments', null])
   })
 
   it('are nothing when they are empty', () => {
@@ -137,16 +168,35 @@ describe('argument texts', () => {
     ['null', 'not_an_object'],
     ['1', 'not_an_object'],
     ['{"a":1}{"a":1}', 'invalid_json'],
-    ["{'a':1}", 'invalid_json'],
-    ['{"a":1,}', 'invalid_json'],
     ['{a:1}', 'invalid_json'],
-    ['```json\n{}\n```', 'invalid_json'],
     ['\uFEFF{}', 'invalid_json'],
     ['  ', 'invalid_json'],
     ['{"a":NaN}', 'invalid_json'],
-    ['{"a":"line\nbreak"}', 'invalid_json'],
-  ])('are judged, not repaired: %j', (raw, problem) => {
-    expect(call([start(''), ...deltas(raw), end])).toEqual({ ordinal: 0, id: 'id1', name: 'read', raw, source: 'deltas', problem })
+  ])('are judged as they are: %j', (raw, problem) => {
+    const asSent = { raw, source: 'deltas', repair: null, disputed: false }
+    expect(call([start(''), ...deltas(raw), end])).toEqual({ ordinal: 0, id: 'id1', name: 'read', ...asSent, problem })
+  })
+
+  it('are mended where nothing but the spelling changes, and what was sent stays beside it', () => {
+    const sent = "```json\n{'a':True,}\n```"
+    expect(call([start(''), ...deltas(sent), end])).toMatchObject({
+      raw: '\n{"a":true}\n',
+      problem: null,
+      repair: { sent, how: ['fence', 'single-quotes', 'python-word', 'trailing-comma'] },
+    })
+  })
+
+  it('are not mended where bytes may be missing', () => {
+    const next = [callStart({ index: 1 }), event('call_arguments', '{"b', 1)]
+    const { calls } = proposedFor([start(''), ...deltas('{"a":1,}'), end, ...next], { stop: 'length' }).response
+    expect(calls.map(({ problem, repair }) => [problem, repair])).toEqual([
+      ['invalid_json', null],
+      ['truncated', null],
+    ])
+  })
+
+  it('that are free text for another kind of tool run nothing, also where they look like an object', () => {
+    expect(call([start(''), event('call_free_text'), ...deltas('{"a":1}'), end]).problem).toBe('free_text')
   })
 
   it.each([

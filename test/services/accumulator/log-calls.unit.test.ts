@@ -21,6 +21,13 @@ describe('the log of finalized calls', () => {
     ])
   })
 
+  it('says what was mended, and that another source said something else', () => {
+    const call = [callStart({ text: '{}' }), event('call_arguments', "{'a':1}"), event('call_end')]
+    expect(logged('debug', proposedFor(call))).toMatchObject([
+      { raw: '{"a":1}', sent: "{'a':1}", mended: ['single-quotes'], disputed: true },
+    ])
+  })
+
   it('is silent above debug, and about other records', () => {
     expect(logged('info', proposed)).toEqual([])
     expect(logged('debug', opened())).toEqual([])

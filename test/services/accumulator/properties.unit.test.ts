@@ -47,7 +47,7 @@ describe('whatever a model sends', () => {
     })
     fc.assert(
       fc.property(fc.array(anyEvent), fc.subarray([0, 1, 2, 3]), fc.constantFrom(...stops), (events, begun, stop) => {
-        const starts = begun.map((index) => callStart({ index }))
+        const starts = begun.map((index) => callStart({ index, id: `id${index}` }))
         const proposed = proposedFor([...starts, ...events], { stop })
         expect(proposed.response.calls.length).toBe(proposed.failure === null ? begun.length : 0)
       }),

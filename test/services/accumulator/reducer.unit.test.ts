@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { OpenRound } from '../../../services/accumulator/reducer.ts'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
 import { limits } from '../../../shared/limits.ts'
-import type { Part, RoundProposed } from '../../../shared/messages.ts'
+import type { Part, PartEvent, RoundProposed } from '../../../shared/messages.ts'
 import { eventWeight } from '../../../shared/part-weight.ts'
 import { at, given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part, proposedFor } from './stream.ts'
@@ -270,8 +270,8 @@ describe('a response', () => {
       event('call_end', '', 4),
     ])
     expect(response.calls).toEqual([
-      { ordinal: 0, id: 'x', name: 'write', raw: '{"a":1}', source: 'deltas', problem: null },
-      { ordinal: 1, id: 'y', name: 'read', raw: '{"b":2}', source: 'deltas', problem: null },
+      { ordinal: 0, id: 'x', name: 'write', raw: '{"a":1}', source: 'deltas', problem: null, repair: null, disputed: false },
+      { ordinal: 1, id: 'y', name: 'read', raw: '{"b":2}', source: 'deltas', problem: null, repair: null, disputed: false },
     ])
   })
 
@@ -288,8 +288,23 @@ describe('a response', () => {
     expect(proposedFor([callStart({ name })]).response.calls).toMatchObject([{ name }])
   })
 
+  it('has a call once that came twice: the same id, name and arguments', () => {
+    const come = (...calls: Partial<PartEvent>[]) => {
+      const events = calls.flatMap((fields, index) => [callStart({ index, ...fields }), event('call_end', '', index)])
+      return proposedFor(events).response.calls.map(({ ordinal, id, raw }) => [ordinal, id, raw])
+    }
+    const [one, other] = ['{"a":1}', '{"a":2}']
+    expect(come({ id: 'x', text: one }, { id: 'x', text: '{ "a": 1 }' }, { id: 'y', text: one })).toEqual([
+      [0, 'x', one],
+      [1, 'y', one],
+    ])
+    expect(come({ id: 'x', text: one }, { id: 'x', text: other })).toHaveLength(2)
+    expect(come({ id: 'x', text: one }, { id: 'x', text: one, name: 'write' })).toHaveLength(2)
+    expect(come({ id: null, text: one }, { id: null, text: one })).toHaveLength(2)
+  })
+
   it('is a failure when it has more calls than a response may have', () => {
-    const calls = (count: number) => Array.from({ length: count }, (_, index) => callStart({ index, text: '{}' }))
+    const calls = (count: number) => Array.from({ length: count }, (_, index) => callStart({ index, id: `id${index}`, text: '{}' }))
     expect(proposedFor(calls(limits.responseCallsMax)).response.calls).toHaveLength(limits.responseCallsMax)
     expect(proposedFor(calls(limits.responseCallsMax + 1))).toMatchObject({
       response: { calls: [] },

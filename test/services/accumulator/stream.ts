@@ -1,5 +1,6 @@
 // A round's records for tests of the accumulator, from the events of a stream.
 
+import type { OpenRound } from '../../../services/accumulator/reducer.ts'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents.ts'
 import type { ModelFinished, ModelOpened, Part, PartEvent, RoundProposed } from '../../../shared/messages.ts'
@@ -47,4 +48,14 @@ export function proposedFor(events: PartEvent[], fields: Partial<ModelFinished> 
   const [record] = given(accumulator, opened(), part(0, ...events), finished(fields)).to('next')
   if (record?.type !== 'round-proposed') throw new Error('no round was proposed')
   return record
+}
+
+/** As proposedFor, with a part for each list of events; `twice`: each part comes again, right after itself and once more at the end. */
+export function proposedInParts(lists: PartEvent[][], { twice }: { twice: boolean }): RoundProposed {
+  const parts = lists.map((events, i) => part(i, ...events))
+  const sent = twice ? [...parts.flatMap((one) => [one, one]), ...parts] : parts
+  const open: OpenRound = { offered: ['read', 'write'], expiresAt: 60_000, bytes: 0, attempts: new Map() }
+  for (const message of sent) accumulator.react(open, { message, offset: 0, previous: undefined, time: 0 })
+  const last = { message: finished({ parts: parts.length }), offset: 0, previous: undefined, time: 0 }
+  return accumulator.react(open, last).records?.[0]?.message as RoundProposed
 }

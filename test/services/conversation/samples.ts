@@ -90,7 +90,16 @@ export function outcome(turn: number, round: number, of: Round = {}): RoundOutco
 }
 
 function callAt(ordinal: number): Call {
-  return { ordinal, id: `id-${ordinal}`, name: 'search', raw: '{"for":"x"}', source: 'deltas', problem: null }
+  return {
+    ordinal,
+    id: `id-${ordinal}`,
+    name: 'search',
+    raw: '{"for":"x"}',
+    source: 'deltas',
+    problem: null,
+    repair: null,
+    disputed: false,
+  }
 }
 
 function resultAt(ordinal: number): CallResult {

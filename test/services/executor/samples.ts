@@ -35,7 +35,17 @@ export const look: Declaration = { ...mail, name: 'look', description: 'Looks so
 export const claimMs = policy.startWithinMs + mail.timeoutMs + policy.graceMs
 
 export function callOf(ordinal: number, fields: Partial<Call> = {}): Call {
-  return { ordinal, id: `id${ordinal}`, name: 'mail', raw: `{"n":${ordinal}}`, source: 'deltas', problem: null, ...fields }
+  return {
+    ordinal,
+    id: `id${ordinal}`,
+    name: 'mail',
+    raw: `{"n":${ordinal}}`,
+    source: 'deltas',
+    problem: null,
+    repair: null,
+    disputed: false,
+    ...fields,
+  }
 }
 
 export function roundCleared(fields: Partial<RoundCleared> = {}): RoundCleared {

@@ -6,13 +6,13 @@ import { apiKey } from './samples.ts'
 
 type Event = Record<string, unknown>
 
-/** What these events mean, and what is known of the response after them. A string is sent as it is. */
+/** What these events mean, and what is known of the response after them. A string is sent as it is. What the server says of itself is left out. */
 function read(...events: (Event | string)[]) {
   const stream = newMessageStream(apiKey)
   const parts = events.flatMap((event) =>
     typeof event === 'string' ? readEvent(stream, null, event) : readEvent(stream, String(event.type), JSON.stringify(event)),
   )
-  return { ...stream, parts: [...parts, ...endMessage(stream)] }
+  return { ...stream, parts: [...parts, ...endMessage(stream)].filter(({ kind }) => kind !== 'provider_said') }
 }
 
 const begin = { type: 'message_start', message: { id: 'm1', content: [], stop_reason: null, usage: { input_tokens: 7, output_tokens: 1 } } }
@@ -102,8 +102,9 @@ describe('a call', () => {
   it('in message_start comes out once, whether the stream announces it again or not', () => {
     const begun = { type: 'message_start', message: { id: 'm', content: [toolUse({ input: { path: 'a' } })], stop_reason: 'tool_use' } }
     const once = [callStart(0, '{"path":"a"}'), part('call_end', 0)]
-    expect(read(begun, { type: 'message_stop' }).parts).toEqual(once)
-    expect(read(begun, begun, { type: 'message_stop' }).parts).toEqual(once)
+    const whole = [{ ...once[0], kind: 'call_whole' }, once[1]]
+    expect(read(begun, { type: 'message_stop' }).parts).toEqual(whole)
+    expect(read(begun, begun, { type: 'message_stop' }).parts).toEqual(whole)
     expect(read(begun, start(0, toolUse({ input: { path: 'a' } })), stop(0), { type: 'message_stop' }).parts).toEqual(once)
     expect(read(begun).finish).toBe('tool_use')
   })
@@ -116,7 +117,7 @@ describe('a call', () => {
         delta(0, { type: 'text_delta', text: 'x' }),
         stop(0),
       )
-      expect(ignored.parts).toEqual([])
+      expect(ignored.parts.map(({ kind, text }) => [kind, JSON.parse(text).type])).toEqual([['kept_apart', type]])
       expect(ignored.fault).toBeUndefined()
     }
   })
@@ -126,8 +127,8 @@ describe('a call', () => {
     expect(stray).toEqual([callStart(0), part('call_arguments', 1, '{"path":"a"}'), part('call_end', 0)])
   })
 
-  it('spoils the attempt where its argument bytes are no text', () => {
-    expect(read(start(0, toolUse()), json(0, { path: 'a' })).fault).toMatchObject({ class: 'transient', retryable: true })
+  it('has its arguments written down where they are no text', () => {
+    expect(read(start(0, toolUse()), json(0, { path: 'a' })).parts.at(-1)).toEqual(part('call_arguments', 0, '{"path":"a"}'))
   })
 })
 
@@ -177,6 +178,8 @@ describe('the end', () => {
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'refusal'],
     ['pause_turn', 'other'],
+    ['length', 'length'],
+    ['content_filter', 'refusal'],
     ['something_new', 'other'],
   ] as const)('%s means %s', (finish, expected) => {
     expect(stopOf(read({ type: 'message_delta', delta: { stop_reason: finish } }).finish, true)).toBe(expected)
@@ -191,6 +194,21 @@ describe('the end', () => {
     expect(read({ type: 'message_delta', stop_reason: 'tool_use' }).finish).toBe('tool_use')
     const deltas = [{ stop_reason: 'max_tokens' }, { stop_reason: 'end_turn' }, { stop_reason: null }]
     expect(read(...deltas.map((fields) => ({ type: 'message_delta', delta: fields }))).finish).toBe('end_turn')
+  })
+
+  it('is told with the id and the usage of the server beside it, once', () => {
+    const stream = newMessageStream(apiKey)
+    readEvent(stream, null, JSON.stringify(begin))
+    const said = [{ kind: 'provider_said', text: '{"id":"m1","usage":{"input_tokens":7,"output_tokens":1}}' }]
+    expect(readEvent(stream, null, '{"type":"message_stop"}')).toMatchObject(said)
+    expect(endMessage(stream)).toEqual([])
+  })
+
+  it('by a word for a failure is none', () => {
+    expect(read(begin, { type: 'message_delta', delta: { stop_reason: 'error' } }).fault).toMatchObject({
+      class: 'transient',
+      retryable: true,
+    })
   })
 
   it('has the newest count of each kind of token', () => {

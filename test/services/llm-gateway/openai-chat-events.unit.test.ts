@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { addPiece, newPiecedCalls } from '../../../services/accumulator/call-pieces.ts'
+import { textFrom } from '../../../services/accumulator/piece-texts.ts'
 import { endChat, newChatStream, readChunk, stopOf } from '../../../services/llm-gateway/openai-chat-events.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { PartEvent } from '../../../shared/messages.ts'
@@ -7,25 +9,21 @@ import { apiKey } from './samples.ts'
 
 type Json = Record<string, unknown>
 
-const offered = new Set(['read', 'write', 'get_weather', 'get'])
+const offered = ['read', 'write', 'get_weather', 'get', 'gogo']
 
-/** What these payloads mean, and what is known of the response after them. A string is sent as it is. */
+/** What these payloads mean, and what is known of the response after them. A string is sent as it is. What the server says of itself is left out. */
 function read(...payloads: (Json | string)[]) {
-  const stream = newChatStream({ secret: apiKey, model: 'm1', offered })
+  const stream = newChatStream({ secret: apiKey, model: 'm1' })
   const events = payloads.flatMap((payload) => readChunk(stream, null, typeof payload === 'string' ? payload : JSON.stringify(payload)))
-  const parts = [...events, ...endChat(stream)]
+  const parts = [...events, ...endChat(stream)].filter(({ kind }) => kind !== 'provider_said')
   return { ...stream, parts, stop: stopOf(stream), calls: callsOf(parts) }
 }
 
-/** The calls that come out, for reading: name, id, arguments, and whether they were closed. */
+/** The calls that the accumulator makes of the parts, for reading: name, id, arguments. */
 function callsOf(parts: PartEvent[]) {
-  return parts
-    .filter(({ kind }) => kind === 'call_start')
-    .map(({ index, id, name }) => {
-      const own = parts.filter((part) => part.index === index)
-      const text = own.flatMap((part) => (part.kind === 'call_arguments' ? [part.text] : [])).join('')
-      return { id, name, text, closed: own.some(({ kind }) => kind === 'call_end') }
-    })
+  const pieced = newPiecedCalls(offered)
+  for (const part of parts) if (part.kind === 'call_piece' || part.kind === 'call_piece_beside') addPiece(pieced, part)
+  return pieced.calls.map(({ id, name, pieces }) => ({ id: id === '' ? null : id, name, text: textFrom(pieces) }))
 }
 
 const chunk = (delta: Json, fields: Json = {}): Json => ({ id: 'r', choices: [{ index: 0, delta, finish_reason: null, ...fields }] })
@@ -39,22 +37,35 @@ const none = undefined
 
 const a = '{"path":"a"}'
 const b = '{"path":"b"}'
-const one = (fields: Json = {}) => ({ id: 'c1', name: 'read', text: a, closed: true, ...fields })
+const one = (fields: Json = {}) => ({ id: 'c1', name: 'read', text: a, ...fields })
 const two = [one(), one({ id: 'c2', text: b })]
-const stray = (parts: PartEvent[]) => {
-  const begun = new Set(parts.flatMap(({ kind, index }) => (kind === 'call_start' ? [index] : [])))
-  return parts.flatMap(({ kind, index, text }) => (kind === 'call_arguments' && !begun.has(index) ? [text] : []))
-}
-
 describe('a call', () => {
-  it('comes out whole when the response is over', () => {
-    const sent = read(call(0, 'c1', 'read', ''), call(0, none, none, '{"path"'), call(0, none, none, ':"a"}'), finish(), done)
+  it('comes out in pieces as they arrive, with what each says of it', () => {
+    const sent = read(
+      call(0, 'c1', 'read', ''),
+      call('0', none, none, '{"path"'),
+      tools(piece(none, '', ' ', ':"a"}'), piece(1, 7, 'write', none)),
+    )
+    const blank = { id: null, name: null, text: '' }
     expect(sent.parts).toEqual([
-      { kind: 'call_start', index: 0, id: 'c1', name: 'read', text: '' },
-      { kind: 'call_arguments', index: 0, id: null, name: null, text: a },
-      { kind: 'call_end', index: 0, id: null, name: null, text: '' },
+      { ...blank, kind: 'call_piece', index: 0, id: 'c1', name: 'read' },
+      { ...blank, kind: 'call_piece', index: 0, text: '{"path"' },
+      { ...blank, kind: 'call_piece', index: -1, text: ':"a"}' },
+      { ...blank, kind: 'call_piece_beside', index: 1, id: '7', name: 'write' },
     ])
-    expect(sent.stop).toBe('calls')
+  })
+
+  it('is told with what the server says of itself beside it', () => {
+    const stream = newChatStream({ secret: apiKey, model: 'm1' })
+    const usage = { prompt_tokens: 3, cost: 0.5 }
+    readChunk(
+      stream,
+      null,
+      JSON.stringify({ id: 'r1', choices: [{ delta: {}, finish_reason: 'stop', native_finish_reason: 'eos' }], usage }),
+    )
+    expect(endChat(stream).map(({ kind, text }) => [kind, JSON.parse(text)])).toEqual([
+      ['provider_said', { id: 'r1', nativeFinish: 'eos', usage }],
+    ])
   })
 
   it.each<[string, Json[], Json[]]>([
@@ -64,8 +75,8 @@ describe('a call', () => {
     ['with a name repeated, without an id', [call(0, none, 'read', '{"path":'), call(0, none, 'read', '"a"}')], [one({ id: null })]],
     ['with another id on each piece', [call(0, 'c1', 'read', ''), call(0, 'x', none, '{"path":'), call(0, 'y', none, '"a"}')], [one()]],
     [
-      'with another id and the name again',
-      [call(0, 'c1', 'read', ''), call(0, 'x', 'read', '{"path":'), call(0, 'y', 'read', '"a"}')],
+      'with an index that nobody knows, while it is open',
+      [call(0, 'c1', 'read', ''), call(1, none, none, '{"path":'), call(2, none, none, '"a"}')],
       [one()],
     ],
     ['with blank ids after the first', [call(0, 'c1', 'read', ''), call(0, '', '', a), call(0, '', '', '')], [one()]],
@@ -90,6 +101,7 @@ describe('a call', () => {
       [call(0, 'c1', 'get_', ''), call(0, none, 'weather', ''), call(0, none, none, a)],
       [one({ name: 'get_weather' })],
     ],
+    ['with a name in pieces that are alike', [call(0, 'c1', 'go', ''), call(0, none, 'go', a)], [one({ name: 'gogo' })]],
     ['where the first piece is a tool too', [call(0, 'c1', 'get', ''), call(0, none, '_weather', a)], [one({ name: 'get_weather' })]],
     [
       'with a name that grows',
@@ -201,23 +213,9 @@ describe('a call', () => {
     expect(read(sent, finish()).calls).toEqual([one({ text: '{"id":12345678901234567890}' })])
   })
 
-  it('never loses argument bytes without a word: those of a call that never began come out under an index of their own', () => {
-    const { parts, calls } = read(call(0, 'c1', 'read', ''), call(5, none, none, a), finish())
-    expect(calls).toEqual([one({ text: '' })])
-    expect(stray(parts)).toEqual([a])
-  })
-
-  it('has its arguments in pieces that fit into a record', () => {
-    const long = JSON.stringify({ path: '\u20ac'.repeat(limits.partBytesMax) })
-    const { parts, calls } = read(call(0, 'c1', 'read', long), finish())
-    expect(calls).toEqual([one({ text: long })])
-    for (const { text } of parts) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.partBytesMax)
-  })
-
-  it('ends the attempt where the calls have more bytes than a round may hold', () => {
-    const large = 'x'.repeat(limits.roundPartsBytesMax / 2)
-    const { fault } = read(call(0, 'c1', 'read', large), call(0, none, none, large))
-    expect(fault).toMatchObject({ class: 'deterministic', retryable: false })
+  it('never loses argument bytes without a word: those of a call that never began are kept apart', () => {
+    const { calls } = read(call(0, 'c1', 'read', a), call(5, none, none, b), finish())
+    expect(calls).toEqual([one(), { id: null, name: '', text: b }])
   })
 
   it('is not told apart without end: one more than the limit is enough to refuse them all', () => {
@@ -251,37 +249,6 @@ describe('a call', () => {
         expect(read(...chunks, finish(), done).calls).toEqual(expected)
       }),
     )
-  })
-})
-
-describe('the end of a response closes a call', () => {
-  const unfinished = '{"path":"a'
-  it.each([
-    ['tool_calls', unfinished, true],
-    ['stop', unfinished, true],
-    ['length', unfinished, false],
-    ['length', a, true],
-    ['content_filter', unfinished, false],
-    ['content_filter', a, true],
-    ['something_new', unfinished, false],
-  ])('%s, with the arguments %s: %s', (reason, text, closed) => {
-    expect(read(call(0, 'c1', 'read', text), finish(reason), done).calls).toEqual([one({ text, closed })])
-  })
-
-  it('with a mere end mark, if the arguments cannot go on', () => {
-    for (const text of [a, '', `${a}</end>`]) expect(read(call(0, 'c1', 'read', text), done).calls).toEqual([one({ text, closed: true })])
-    expect(read(call(0, 'c1', 'read', unfinished), done).calls).toEqual([one({ text: unfinished, closed: false })])
-  })
-
-  it('not where the stream just stops, or an error came', () => {
-    expect(read(call(0, 'c1', 'read', a)).calls).toEqual([one({ closed: false })])
-    const { parts, calls } = read(call(0, 'c1', 'read', a), { error: { message: 'no' } })
-    expect(calls).toEqual([one({ closed: false })])
-    expect(parts.at(-1)?.kind).toBe('error')
-  })
-
-  it('also where pieces of it come after the word for the end', () => {
-    expect(read(call(0, 'c1', 'read', '{"path":'), finish(), call(0, none, none, '"a"}'), done).calls).toEqual([one()])
   })
 })
 
@@ -329,7 +296,7 @@ describe('text', () => {
     ])
   })
 
-  it('is what a refusal becomes, and the response is a refusal', () => {
+  it('does not hold a refusal, which comes apart, and the response is one', () => {
     const refused = read(
       chunk({ content: null, refusal: '' }),
       chunk({ refusal: 'I will ' }),
@@ -338,8 +305,8 @@ describe('text', () => {
       done,
     )
     expect(refused.parts.map(({ kind, text }) => [kind, text])).toEqual([
-      ['text', 'I will '],
-      ['text', 'not.'],
+      ['refusal', 'I will '],
+      ['refusal', 'not.'],
     ])
     expect(refused).toMatchObject({ stop: 'refusal', finish: 'stop' })
   })
@@ -365,15 +332,17 @@ describe('reasoning', () => {
     expect(parts.filter(({ kind }) => kind === 'reasoning')).toHaveLength(1)
   })
 
-  it('keeps what a server wants to see again beside a call, by the ordinal of the call', () => {
-    const signed = (index: number, signature?: string) =>
-      tools({ ...piece(index, `c${index}`, 'read', a), ...(signature && { extra_content: { google: { thought_signature: signature } } }) })
-    expect(block(signed(0), signed(1, 's1'))).toEqual([{ model: 'm1', extra_content: { 1: { google: { thought_signature: 's1' } } } }])
+  it('comes with what a server wants to see again beside a call, right after its piece', () => {
+    const signed = tools({ ...piece(0, 'c0', 'read', a), extra_content: { google: { thought_signature: 's1' } } })
+    expect(read(signed).parts.map(({ kind, name, text }) => [kind, name, text])).toEqual([
+      ['call_piece', 'read', a],
+      ['call_extra', 'm1', '{"google":{"thought_signature":"s1"}}'],
+    ])
   })
 
   it('leaves out what is nested too deeply to be kept', () => {
     const deep = JSON.parse(`${'{"a":'.repeat(limits.argumentDepthMax)}1${'}'.repeat(limits.argumentDepthMax)}`)
-    expect(block(tools({ ...piece(0, 'c1', 'read', a), extra_content: deep }))).toEqual([])
+    expect(read(tools({ ...piece(0, 'c1', 'read', a), extra_content: deep })).parts).toHaveLength(1)
   })
 
   it('that was cut is no block', () => {
@@ -477,7 +446,7 @@ describe('what a server should not send', () => {
   it.each(['{"choices":[{"del', '[]', '[{"a"', "{'choices': []}"])('spoils the attempt where it may have been a chunk: %s', (payload) => {
     expect(read(call(0, 'c1', 'read', a), payload, finish())).toMatchObject({
       fault: { code: 'provider.stream', class: 'transient', retryable: true },
-      calls: [{ closed: false }],
+      parts: [{ kind: 'call_piece' }, { kind: 'error' }],
     })
   })
 
@@ -509,17 +478,17 @@ describe('what a server should not send', () => {
   })
 
   it('is an error by the name of its event, whatever it holds', () => {
-    const stream = newChatStream({ secret: apiKey, model: 'm', offered })
+    const stream = newChatStream({ secret: apiKey, model: 'm' })
     expect(readChunk(stream, 'error', `it broke with ${apiKey}`)).toMatchObject([
       { kind: 'error', text: expect.stringContaining('it broke with [key]') },
     ])
     expect(JSON.stringify(stream.fault)).not.toContain(apiKey)
-    const other = newChatStream({ secret: '', model: 'm', offered })
+    const other = newChatStream({ secret: '', model: 'm' })
     readChunk(other, 'error', JSON.stringify({ message: 'x'.repeat(10_000) }))
     expect(Buffer.byteLength(other.fault?.reason ?? '')).toBeLessThanOrEqual(limits.reasonBytesMax)
   })
 
-  it('never throws, and every index begins one thing', () => {
+  it('never throws, and no id is blank', () => {
     const word = fc.oneof(
       fc.constantFrom('', 'read', 'c1', a, '{', '}', '{}', 'x'),
       fc.integer({ max: 2 }),
@@ -550,9 +519,7 @@ describe('what a server should not send', () => {
         fc.array(fc.oneof({ arbitrary: aChunk, weight: 8 }, fc.constantFrom('[DONE]', 'x', '{')), { maxLength: 12 }),
         (payloads) => {
           const { parts } = read(...payloads)
-          const begun = parts.flatMap(({ kind, index }) => (kind === 'call_start' ? [index] : []))
-          expect(new Set(begun).size).toBe(begun.length)
-          for (const { text, id } of parts) expect([typeof text, id]).not.toContain('')
+          for (const { text, id, name } of parts) expect([typeof text, id, name]).not.toContain('')
         },
       ),
     )

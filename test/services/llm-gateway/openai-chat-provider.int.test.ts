@@ -199,7 +199,7 @@ describe('a connection', () => {
     const call = { index: 0, id: 'c1', function: { name: 'read', arguments: '{}' } }
     const said = chunk(JSON.stringify({ choices: [{ delta: { tool_calls: [call] } }] })) + finish('tool_calls')
     const { events, ending } = await askOf(answering(said, { breaks: true }))
-    expect(events.map(({ kind }) => kind)).toEqual(['call_start', 'call_arguments', 'call_end'])
+    expect(events.map(({ kind }) => kind)).toEqual(['call_piece'])
     expect(ending).toMatchObject({ kind: 'finished', stop: 'calls' })
   })
 
@@ -267,7 +267,7 @@ describe('the response', () => {
     const message = { content: 'hi', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'read', arguments: '{}' } }] }
     const whole = { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage: { prompt_tokens: 9, completion_tokens: 2 } }
     const { events, ending } = await askOf(json(JSON.stringify(whole)))
-    expect(events.map(({ kind }) => kind)).toEqual(['text', 'call_start', 'call_arguments', 'call_end'])
+    expect(events.map(({ kind }) => kind)).toEqual(['text', 'call_piece'])
     expect(ending).toMatchObject({ kind: 'finished', stop: 'calls', usage: { inputTokens: 9, outputTokens: 2 } })
   })
 

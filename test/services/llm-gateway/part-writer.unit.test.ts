@@ -145,6 +145,22 @@ describe('a character that two pieces bring', () => {
     ])
   })
 
+  it('of a call without blocks waits only for a piece that looks like going on with it, and no piece is lost', async () => {
+    const of = (words: string, fields: Partial<PartEvent> = {}) => ({ ...piece('call_piece', 0, words), ...fields })
+    const begin = of(`"${high}`, { id: 'c1', name: 'read' })
+    expect(await written(begin, of(`${low}"`, { id: 'c1' }))).toEqual([{ ...begin, text: '"' }, of(`${high}${low}"`, { id: 'c1' })])
+    expect(await written(begin, of(`${low}"`))).toEqual([{ ...begin, text: '"' }, of(`${high}${low}"`)])
+    for (const other of [
+      of('x', { index: 1 }),
+      of('x', { id: 'c2' }),
+      of('x', { name: 'write' }),
+      { ...of('x'), kind: 'call_piece_beside' as const },
+    ])
+      expect(await written(begin, other)).toEqual([{ ...begin, text: '"' }, of(high, { id: 'c1' }), other])
+    expect(await written(begin)).toEqual([{ ...begin, text: '"' }, of(high, { id: 'c1' })])
+    expect(await written(of(high, { id: 'c1', name: 'read' }), of(low))).toEqual([of('', { id: 'c1', name: 'read' }), of(high + low)])
+  })
+
   it('survives the log for both providers, sent unit by unit', async () => {
     const words = 'a \u{1f600}\u{1f1e9}\u{1f1ea} b'
     const units = Array.from({ length: words.length }, (_, n) => words.charAt(n))

@@ -51,14 +51,24 @@ export function modelSays(
 }
 
 export function call(fields: Partial<Call> = {}): Call {
-  return { ordinal: 0, id: 'toolu_1', name: 'read', raw: '{"path":"x"}', source: 'deltas', problem: null, ...fields }
+  return {
+    ordinal: 0,
+    id: 'toolu_1',
+    name: 'read',
+    raw: '{"path":"x"}',
+    source: 'deltas',
+    problem: null,
+    repair: null,
+    disputed: false,
+    ...fields,
+  }
 }
 
 export function result(fields: Partial<CallResult> = {}): CallResult {
   return { ordinal: 0, status: 'ok', text: 'done', reason: '', durationMs: 1, ...fields }
 }
 
-/** All that a provider yields for one request. */
+/** All that a provider yields for one request, but what it says of itself. */
 export async function readToEnd(
   provider: Provider,
   options: { signal?: AbortSignal; heard?: () => void; history?: HistoryEntry[]; tools?: Declaration[] } = {},
@@ -66,7 +76,7 @@ export async function readToEnd(
   const request = { nudge: null, tools: options.tools ?? [], textOnly: false, history: options.history ?? [userSays('hello')] }
   const events: PartEvent[] = []
   for await (const item of provider.stream(request, options.signal ?? new AbortController().signal, options.heard ?? (() => {}))) {
-    if (item.kind === 'events') events.push(...item.events)
+    if (item.kind === 'events') events.push(...item.events.filter(({ kind }) => kind !== 'provider_said'))
     else return { events, ending: item }
   }
   return { events, ending: undefined }

@@ -23,7 +23,7 @@ export const expiresAt = 1_000_000
 
 export function toolCall(name: string, args: unknown, fields: Partial<Call> = {}): Call {
   const raw = typeof args === 'string' ? args : JSON.stringify(args)
-  return { ordinal: 0, id: 'id', name, raw, source: 'deltas', problem: null, ...fields }
+  return { ordinal: 0, id: 'id', name, raw, source: 'deltas', problem: null, repair: null, disputed: false, ...fields }
 }
 
 export function declared(name: string, fields: Partial<Declaration> = {}): Declaration {

@@ -145,6 +145,11 @@ describe('no arguments', () => {
     )
   })
 
+  it('are told apart from those that were lost on the way', () => {
+    const lost = { ...none, name: 'nothing', problem: 'lost_arguments' as const }
+    expect(rejectionOf(lost, [nothing])).toMatchObject({ code: 'no_arguments', reason: 'the arguments were lost on the way' })
+  })
+
   it('are never run when the call was cut before they began', () => {
     for (const problem of ['truncated', 'stream_error'] as const)
       expect(rejectionOf({ ...none, name: 'nothing', problem }, [nothing])?.code).toBe('bad_arguments')
@@ -157,8 +162,8 @@ describe('no arguments', () => {
 
 describe('a call that cannot be used', () => {
   it.each<[string, CallProblem, Stop, string, string]>([
-    ['{"command":"rm', 'truncated', 'length', 'the output limit cut off the arguments', ''],
-    ['{"command":"rm', 'truncated', 'cut', 'the response broke off inside the arguments', ''],
+    ['{"command":"rm', 'truncated', 'length', 'the output limit cut off the arguments', ': 14 characters of them had come'],
+    ['{"command":"rm', 'truncated', 'cut', 'the response broke off inside the arguments', ': 14 characters of them had come'],
     ['', 'truncated', 'length', 'the output limit was reached before the arguments began', ''],
     ['', 'truncated', 'cut', 'the response broke off before the arguments began', ''],
     ['{"command":"rm', 'stream_error', 'cut', 'the provider reported an error in the middle of the arguments', ''],
@@ -172,6 +177,7 @@ describe('a call that cannot be used', () => {
     [' null', 'not_an_object', 'calls', 'the arguments are not a JSON object', ': they are null'],
     ['-1', 'not_an_object', 'calls', 'the arguments are not a JSON object', ': they are a number'],
     ['true', 'not_an_object', 'calls', 'the arguments are not a JSON object', ': they are a boolean'],
+    ['{"a":1}', 'free_text', 'calls', 'the call has free text in the place of JSON arguments', ''],
   ])('is refused with the reason: %j, %s, %s', (raw, problem, stop, reason, detail) => {
     const { response } = proposed([])
     const rejection = rejectionOf(callOf(raw, { problem }), [exec], { response: { ...response, calls: [callOf(raw, { problem })], stop } })

@@ -19,7 +19,17 @@ export const exec = tool('exec', {
 
 /** A call of exec with this argument text, as the accumulator finalizes it when nothing is wrong. */
 export function callOf(raw: string, fields: Partial<Call> = {}): Call {
-  return { ordinal: 0, id: 'id1', name: 'exec', raw, source: raw === '' ? 'none' : 'deltas', problem: null, ...fields }
+  return {
+    ordinal: 0,
+    id: 'id1',
+    name: 'exec',
+    raw,
+    source: raw === '' ? 'none' : 'deltas',
+    problem: null,
+    repair: null,
+    disputed: false,
+    ...fields,
+  }
 }
 
 export function proposed(calls: Call[], declarations: Declaration[] = [exec], fields: Partial<RoundProposed> = {}): RoundProposed {

@@ -191,15 +191,18 @@ describe('a model', () => {
 
   it('has a provider, a name and a bound for its output', () => {
     expect(ofFile('system: x\nmodel: {}\n')).toEqual([
-      'a.yaml:2:1 model.provider: is missing; must be anthropic or openai-chat',
+      'a.yaml:2:1 model.provider: is missing; must be anthropic, openai-chat or openai-responses',
       `a.yaml:2:1 model.name: is missing; must be the provider's name of a model, without spaces and without \${...}`,
       'a.yaml:2:1 model.maxOutputTokens: is missing; must be a whole number from 1 to 10000000',
     ])
   })
 
   it.each<[string, string[]]>([
-    ['provider: antropic', ['a.yaml:5:13 model.provider: is "antropic"; must be anthropic or openai-chat (did you mean anthropic?)']],
-    ['provider: mistral', ['a.yaml:5:13 model.provider: is "mistral"; must be anthropic or openai-chat']],
+    [
+      'provider: antropic',
+      ['a.yaml:5:13 model.provider: is "antropic"; must be anthropic, openai-chat or openai-responses (did you mean anthropic?)'],
+    ],
+    ['provider: mistral', ['a.yaml:5:13 model.provider: is "mistral"; must be anthropic, openai-chat or openai-responses']],
     ['provider: anthropic\n  temperature: hot', ['a.yaml:6:16 model.temperature: is "hot"; must be a number from 0 to 2']],
     ['provider: anthropic\n  max_tokens: 5', ['a.yaml:6:3 model.max_tokens: is no key here; did you mean maxOutputTokens?']],
     [

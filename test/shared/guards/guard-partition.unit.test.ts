@@ -27,7 +27,16 @@ const counter: Guard<number> = {
 }
 
 function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundCleared {
-  const call = (name: string, ordinal: number) => ({ ordinal, id: '', name, raw: '{"a":1}', source: 'deltas' as const, problem: null })
+  const call = (name: string, ordinal: number) => ({
+    ordinal,
+    id: '',
+    name,
+    raw: '{"a":1}',
+    source: 'deltas' as const,
+    problem: null,
+    repair: null,
+    disputed: false,
+  })
   const declaration = (name: string) => ({ name, description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false })
   return {
     ...{ type: 'round-cleared', conversation: 'c', turn: 0, round: 1, agent: 'agent', policy: { ...defaultPolicy, guards: [inForce] } },

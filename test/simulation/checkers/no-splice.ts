@@ -31,6 +31,13 @@ export const noSplice: Checker = {
   },
 }
 
+type Call = Said['calls'][number]
+
+/** The same call again in one response counts once. */
+function isRepeat(call: Call, before: Call): boolean {
+  return call.raw !== '' && call.id === before.id && call.name === before.name && call.raw === before.raw
+}
+
 /** An independent fold: the argument text is the deltas if there is any, else what came with the start. */
 function saidIn({ events }: ModelStream): Said {
   const calls = new Map<number, { id: string | null; name: string | null; start: string; deltas: string }>()
@@ -41,5 +48,6 @@ function saidIn({ events }: ModelStream): Said {
     const call = calls.get(event.index)
     if (event.kind === 'call_arguments' && call !== undefined) call.deltas += event.text
   }
-  return { text, calls: [...calls.values()].map(({ id, name, start, deltas }) => ({ id, name, raw: deltas === '' ? start : deltas })) }
+  const sent = [...calls.values()].map(({ id, name, start, deltas }) => ({ id, name, raw: deltas === '' ? start : deltas }))
+  return { text, calls: sent.filter((call, n) => !sent.slice(0, n).some((before) => isRepeat(call, before))) }
 }

@@ -18,7 +18,7 @@ export const declaration: Declaration = {
 }
 
 export const exec = (fields: Partial<Call> = {}): Call => ({
-  ...{ ordinal: 0, id: 'toolu_1', name: 'exec', raw: '{"command":"ls"}', source: 'deltas', problem: null },
+  ...{ ordinal: 0, id: 'toolu_1', name: 'exec', raw: '{"command":"ls"}', source: 'deltas', problem: null, repair: null, disputed: false },
   ...fields,
 })
 

@@ -60,7 +60,7 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
     says
       | I look.
       | Then I tell.
-    tokens    10 in, 5 out
+    tokens    10 in, 5 out; stopped: calls, the provider says end_turn
     call 0    exec {"command":"ls"}
       arguments came in pieces
       try 1: claimed after 1 ms, started after 2 ms, ended (ok) after 3 ms

@@ -46,7 +46,16 @@ describe('the timeline of a turn', () => {
       response: { text: 'I look.', reasoning: null, stop: 'calls', finish: 'tool_use', usage: { inputTokens: 10, outputTokens: 5 } },
       calls: [
         {
-          ...{ ordinal: 0, id: 'toolu_1', name: 'exec', raw: '{"command":"ls"}', source: 'deltas', problem: null },
+          ...{
+            ordinal: 0,
+            id: 'toolu_1',
+            name: 'exec',
+            raw: '{"command":"ls"}',
+            source: 'deltas',
+            problem: null,
+            repair: null,
+            disputed: false,
+          },
           verdict: { kind: 'cleared', at: 1011 },
           tries: [{ try: 1, claimedAt: 1012, owner: 'e1', startedAt: 1013, endedAt: 1014, end: 'result', status: 'ok' }],
           result: { status: 'ok', text: 'ran: ls', reason: '', durationMs: 40 },

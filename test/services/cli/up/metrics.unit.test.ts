@@ -57,7 +57,16 @@ function written(...messages: Message[]) {
 
 const place = { conversation: 'a-conversation-id', turn: 3, round: 1 }
 const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
-const call = (ordinal: number) => ({ ordinal, id: 'call-id', name: 'a_tool', raw: '{}', source: 'deltas' as const, problem: null })
+const call = (ordinal: number) => ({
+  ordinal,
+  id: 'call-id',
+  name: 'a_tool',
+  raw: '{}',
+  source: 'deltas' as const,
+  problem: null,
+  repair: null,
+  disputed: false,
+})
 const responseOf = (calls: number): Response => ({
   ...{ attempt: 'attempt-id', text: '', reasoning: '', stop: 'calls', finish: '', usage },
   calls: Array.from({ length: calls }, (_, ordinal) => call(ordinal)),

@@ -5,10 +5,10 @@
 
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
-import { exactJson } from './exact-json.ts'
+import { sameJson } from '../../shared/same-json.ts'
 
 /** `pieces`: in the order of the stream, none empty. */
-export function argumentsFrom(pieces: string[]): string {
+export function textFrom(pieces: string[]): string {
   const joined = pieces.join('')
   if (pieces.length < 2 || faultOf(joined) === undefined) return joined
   const meant = withoutPlaceholder(pieces)
@@ -28,12 +28,23 @@ function lastSnapshot(pieces: string[]): string | undefined {
   return grows && isObjectText(last) ? last : undefined
 }
 
-/** A whole object, and then the same object again, which began with a piece of its own: a model that says it twice in one breath does not. */
+/** A whole object, and then the same object again, each time beginning with a piece of its own: a model that says it twice in one breath does not. */
 function repeatedObject(pieces: string[]): string | undefined {
   const joined = pieces.join('')
-  const at = faultOf(joined)?.at ?? joined.length
-  const first = joined.slice(0, at)
-  return isPieceStart(pieces, at) && isObjectText(first) && sameJson(first, joined.slice(at)) ? first : undefined
+  const first = firstObject(joined)
+  if (first === undefined) return undefined
+  for (let rest = joined.slice(first.length); rest.trim() !== ''; ) {
+    const again = firstObject(rest)
+    if (again === undefined || !isPieceStart(pieces, joined.length - rest.length) || !sameJson(first, again)) return undefined
+    rest = rest.slice(again.length)
+  }
+  return first
+}
+
+/** The whole object that a text begins with, and the blanks after it. */
+function firstObject(text: string): string | undefined {
+  const first = text.slice(0, faultOf(text)?.at ?? text.length)
+  return isObjectText(first) ? first : undefined
 }
 
 /** Whether the first visible character of a piece stands at `at` in the joined text. */
@@ -47,19 +58,8 @@ function isPieceStart(pieces: string[], at: number): boolean {
   return false
 }
 
-/** The same value but for blanks and escapes. */
-export function sameJson(one: string, other: string): boolean {
-  const exact = exactJson(one, [])
-  return exact !== undefined && exact === exactJson(other, [])
-}
-
 function isObjectText(text: string): boolean {
   return beginsObject(text) && faultOf(text) === undefined
-}
-
-/** Whether more could follow to make it JSON. */
-export function isUnfinished(text: string): boolean {
-  return faultOf(text)?.kind === 'unfinished'
 }
 
 export function beginsObject(text: string): boolean {
@@ -71,14 +71,15 @@ function faultOf(text: string): ReturnType<typeof jsonFault> {
 }
 
 /**
- * `names`: the different texts that stood where a call's name stands, in order. A server splits a name, or sends more of it each time; the tools
- * offered tell which, where both could be meant.
+ * `names`: the texts that stood where a call's name stands, in order. A server repeats a name, sends more of it each time, or splits it; the tools
+ * offered tell which, where several could be meant.
  */
 export function nameFrom(names: string[], offered: ReadonlySet<string>): string {
-  const joined = names.join('')
-  const last = names.at(-1) ?? ''
-  const grows = names.every((name, n) => n === 0 || name.startsWith(names[n - 1] as string))
-  return grows && (offered.has(last) || !offered.has(joined)) ? last : joined
+  const told = names.filter((name, n) => name !== names[n - 1])
+  const [joined, last] = [told.join(''), told.at(-1) ?? '']
+  const grows = told.every((name, n) => n === 0 || name.startsWith(told[n - 1] as string))
+  const meant = [...(grows ? [last] : []), joined, names.join('')]
+  return meant.find((name) => offered.has(name)) ?? (grows ? last : joined)
 }
 
 /** Where the brackets of an argument text stand, after each piece of it. */

@@ -1,0 +1,46 @@
+// What Weir makes of one response, offline: its events folded by the accumulator and judged by the validator, as they are live. Of what fails live
+// the calls are shown all the same: a stream that was cut is what one wants to look at.
+
+import { defaultPolicy } from '../../../shared/agents.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { Declaration, PartEvent, RoundChecked, RoundProposed } from '../../../shared/messages.ts'
+import { accumulator } from '../../accumulator/reducer.ts'
+import type { Failed, Finished } from '../../llm-gateway/provider.ts'
+import { validator } from '../../validator/reducer.ts'
+
+/** A tool as a request offers it. */
+export type OfferedTool = { name: string; schema: unknown }
+
+/** `tools` undefined: nobody says what was offered, so every tool that is called was, and takes any object. */
+export type StreamedRound = { events: PartEvent[]; ending: Finished | Failed | undefined; tools: OfferedTool[] | undefined }
+
+const place = { conversation: 'normalize', turn: 0, round: 1 }
+const attempt = 'file'
+const expiresAt = Number.MAX_SAFE_INTEGER
+/** Where a record stands that is the only one in the world. */
+const alone = { offset: 0, previous: undefined, time: 0 }
+const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+
+/** The round as it leaves the validator. A response that failed counts as cut: nothing ended its calls. */
+export function judgedRound({ events, ending, tools }: StreamedRound): RoundChecked {
+  const proposed = proposedRound({ events, ending, offered: (tools ?? []).map(({ name }) => name) })
+  const called = [...new Set(proposed.response.calls.map(({ name }) => name))]
+  const known = tools ?? called.map((name) => ({ name, schema: { type: 'object' } }))
+  const declarations = known.map(({ name, schema }): Declaration => {
+    return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
+  })
+  const round = { ...proposed, declarations, offered: known.map(({ name }) => name) }
+  return validator.react(undefined, { message: round, ...alone }).records?.[0]?.message as RoundChecked
+}
+
+function proposedRound({ events, ending, offered }: Omit<StreamedRound, 'tools'> & { offered: string[] }): RoundProposed {
+  const { stop, finish, usage } = ending?.kind === 'finished' ? ending : { stop: 'cut' as const, finish: '', usage: noUsage }
+  const opened = { type: 'model-opened' as const, ...place, offered, expiresAt }
+  const part = { type: 'part' as const, ...place, attempt, i: 0, events }
+  const stamped = { declarations: [], agent: 'normalize', policy: defaultPolicy, callsLeft: limits.turnCallsMax, expiresAt, failure: null }
+  const finished = { type: 'model-finished' as const, ...place, attempt, parts: 1, finish, stop, usage, ...stamped }
+
+  const { state } = accumulator.react(undefined, { message: opened, ...alone })
+  accumulator.react(state, { message: part, ...alone })
+  return accumulator.react(state, { message: finished, ...alone }).records?.[0]?.message as RoundProposed
+}

@@ -1,0 +1,149 @@
+// What `weir normalize` says about a file: the same SDK, gateway, accumulator and validator as live, and the SDK's fetch answers from the file.
+
+import type { ProviderName } from '../../../shared/agents.ts'
+import { defaultSettings } from '../../../shared/agents.ts'
+import { argumentText } from '../../../shared/call.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import type { ArgumentSource, Call, PartEvent, RoundChecked, Stop } from '../../../shared/messages.ts'
+import { isObject, parseJson } from '../../llm-gateway/exact-json.ts'
+import type { Failed, Finished } from '../../llm-gateway/provider.ts'
+import { connect } from '../../llm-gateway/providers.ts'
+import type { OfferedTool } from './judged-round.ts'
+import { judgedRound } from './judged-round.ts'
+import type { RecordedBody } from './recording.ts'
+import { recordedBodies } from './recording.ts'
+
+/** One object a file; its fields are what scripts read. Of a file with several responses: what all of them said, in order, and how the last one ended. */
+export type Normalized = {
+  file: string
+  /** Visible text. */
+  text: string
+  /** Thinking that can be read; where it cannot, the blocks as JSON. */
+  reasoning: string
+  calls: NormalizedCall[]
+  /** `provider`: its own word for why it stopped, null: it gave none. */
+  stop: { provider: string | null; unified: Stop }
+  /** Why there is no response, live: what is here then is only for looking. Null: there is one, or the stream just ended. */
+  error: { code: string; message: string } | null
+  /** Only where the model has refused, in words of a channel of its own. */
+  refusal?: string
+}
+
+export type NormalizedCall = {
+  ordinal: number
+  /** The provider's, or one of ours. */
+  id: string
+  name: string
+  /** Null where it must not run. */
+  arguments: Record<string, unknown> | null
+  runnable: boolean
+  /** Why not, in a code; null: it may run. */
+  reason: string | null
+  source: ArgumentSource
+  /** The text as it came. */
+  raw: string
+  repaired: boolean
+}
+
+/** What is behind it, for people. */
+export type Streamed = { events: PartEvent[]; rounds: RoundChecked[] }
+
+export type NormalizeOptions = { file: string; bytes: Buffer; provider: ProviderName; tools: OfferedTool[] | undefined }
+
+/** Never rejects on what a file holds: that is an `error`. */
+export async function normalized(options: NormalizeOptions): Promise<{ normalized: Normalized; streamed: Streamed }> {
+  const { file, bytes, provider, tools } = options
+  const result: Normalized = { file, text: '', reasoning: '', calls: [], stop: { provider: null, unified: 'cut' }, error: null }
+  const streamed: Streamed = { events: [], rounds: [] }
+  let bodies: RecordedBody[] = []
+  try {
+    bodies = recordedBodies(bytes, provider)
+  } catch (error) {
+    if (!(error instanceof WeirError)) throw error
+    result.error = { code: error.code, message: error.message }
+  }
+  for (const body of bodies) {
+    const { events, ending } = await answerOf(body, provider, tools)
+    const round = judgedRound({ events, ending, tools })
+    add(result, { events, ending, round })
+    streamed.events.push(...events)
+    streamed.rounds.push(round)
+  }
+  return { normalized: result, streamed }
+}
+
+/** A file whose error says that it could not even be read. */
+export function unreadable(file: string, message: string): Normalized {
+  const error = { code: 'recording.invalid', message }
+  return { file, text: '', reasoning: '', calls: [], stop: { provider: null, unified: 'cut' }, error }
+}
+
+type Answer = { events: PartEvent[]; ending: Finished | Failed | undefined }
+
+async function answerOf({ contentType, bytes }: RecordedBody, provider: ProviderName, tools: OfferedTool[] | undefined): Promise<Answer> {
+  const answer: typeof globalThis.fetch = () => Promise.resolve(new Response(inPieces(bytes), { headers: { 'content-type': contentType } }))
+  // No answer has so many tokens, so the bound is no sign of a cut: the one of the request is not in the file.
+  const model = { provider, name: 'recorded', apiKey: 'none', maxOutputTokens: Number.MAX_SAFE_INTEGER }
+  const client = await connect({ name: 'normalize', system: '', model, tools: [], settings: defaultSettings }, answer)
+  const declarations = (tools ?? []).map(({ name, schema }) => {
+    return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
+  })
+  const request = { nudge: null, tools: declarations, textOnly: false, history: [] }
+  const events: PartEvent[] = []
+  for await (const item of client.stream(request, new AbortController().signal, () => undefined)) {
+    if (item.kind !== 'events') return { events, ending: item }
+    events.push(...item.events)
+  }
+  return { events, ending: undefined }
+}
+
+const pieceBytes = 64 * 1024
+
+/** As a network would bring them: how much may come without a complete event is bounded. */
+function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at < bytes.length) controller.enqueue(bytes.slice(at, at + pieceBytes))
+      else controller.close()
+      at += pieceBytes
+    },
+  })
+}
+
+function add(result: Normalized, { events, ending, round }: Answer & { round: RoundChecked }): void {
+  const said = (kind: PartEvent['kind']) => events.flatMap((event) => (event.kind === kind ? [event.text] : []))
+  const thought = said('reasoning').join('')
+  const refusal = said('refusal').join('')
+  result.text += said('text').join('')
+  result.reasoning += thought === '' ? said('reasoning_block').map(blockText).join('\n') : thought
+  if (refusal !== '') result.refusal = (result.refusal ?? '') + refusal
+  const before = result.calls.length
+  result.calls.push(...round.response.calls.map((call) => callOf(call, before + call.ordinal, round)))
+  result.stop = { provider: ending?.finish || null, unified: ending?.kind === 'finished' ? ending.stop : 'cut' }
+  if (ending?.kind === 'failed') result.error = { code: ending.code, message: ending.reason }
+  else if (round.failure !== null) result.error = { code: 'recording.unusable', message: round.failure.reason }
+}
+
+/** As the provider sent it, without what we note beside it. */
+function blockText(block: string): string {
+  const noted = parseJson(block)
+  return isObject(noted) && isObject(noted.item) ? JSON.stringify(noted.item) : block
+}
+
+function callOf(call: Call, ordinal: number, { rejections }: RoundChecked): NormalizedCall {
+  const rejection = rejections.find((other) => other.ordinal === call.ordinal)
+  const value = rejection === undefined ? parseJson(argumentText(call)) : undefined
+  const given = isObject(value) ? value : null
+  return {
+    ordinal,
+    id: call.id === '' ? `call_${ordinal}` : call.id,
+    name: call.name,
+    arguments: given,
+    runnable: given !== null,
+    reason: given !== null ? null : (call.problem ?? rejection?.code ?? 'not_an_object'),
+    source: call.source,
+    raw: call.repair?.sent ?? call.raw,
+    repaired: call.repair !== null,
+  }
+}

@@ -1,0 +1,101 @@
+// A file with a recorded stream, as the bodies of the HTTP responses that it holds. Which of its shapes it has is seen by its content, not its name:
+//
+//   server-sent events    as bytes, passed on as they are
+//   JSON lines            one payload a line, or {event, data}; blank lines and comments (#) are passed over
+//   a JSON body           of a server that does not stream
+//
+// A file may hold several responses one after another; a body ends where the next response begins.
+
+import type { ProviderName } from '../../../shared/agents.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import { isObject, parseJson } from '../../llm-gateway/exact-json.ts'
+
+export type RecordedBody = { contentType: 'text/event-stream' | 'application/json'; bytes: Uint8Array }
+
+/** At least one. Throws a WeirError where the bytes are no recorded stream. */
+export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
+  if (text.trim() === '') throw invalid('the file is empty')
+  const whole = text.trimStart().startsWith('{') ? parseJson(text) : undefined
+  if (isObject(whole) && isWholeBody(whole)) return [{ contentType: 'application/json', bytes }]
+
+  const [first = ''] = meaningfulLines(text)
+  if (/^(?:data|event|id|retry)?:/.test(first)) return eventBodies(bytes, provider)
+  if (parseJson(first) !== undefined || first === endMark) return lineBodies(text, provider)
+  throw invalid(`it is neither a stream of server-sent events nor JSON lines: its first line is '${first.slice(0, 60)}'`)
+}
+
+const endMark = '[DONE]'
+
+/** Rather than the only line of a stream. */
+function isWholeBody({ object, type, choices, error }: Record<string, unknown>): boolean {
+  if (object === 'response' || object === 'chat.completion' || (type === 'error' && isObject(error))) return true
+  return Array.isArray(choices) && choices.some((choice) => isObject(choice) && isObject(choice.message))
+}
+
+function meaningfulLines(text: string): string[] {
+  return text.split('\n').flatMap((line) => (line.trim() === '' || line.startsWith('#') ? [] : line.trim()))
+}
+
+function lineBodies(text: string, provider: ProviderName): RecordedBody[] {
+  const bodies: string[] = ['']
+  let isOver = false
+  for (const line of meaningfulLines(text)) {
+    const payload = parseJson(line)
+    const envelope = isObject(payload) && typeof payload.event === 'string' && payload.data !== undefined ? payload : undefined
+    const data = envelope === undefined ? line : typeof envelope.data === 'string' ? envelope.data : JSON.stringify(envelope.data)
+    const type = envelope?.event ?? (isObject(payload) ? payload.type : undefined)
+    if (isOver) bodies.push('')
+    isOver = data === endMark || endings[provider].has(`${type}`)
+    const name = provider === 'openai-chat' || typeof type !== 'string' ? '' : `event: ${type}\n`
+    bodies.push(`${bodies.pop()}${name}data: ${data}\n\n`)
+  }
+  return bodies.map((body) => ({ contentType: 'text/event-stream', bytes: Buffer.from(body) }))
+}
+
+/** The events after which nothing more of a response comes. */
+const endings: Record<ProviderName, ReadonlySet<string>> = {
+  anthropic: new Set(['message_stop']),
+  'openai-chat': new Set(),
+  'openai-responses': new Set(['response.completed', 'response.incomplete', 'response.failed']),
+}
+
+/** What only the first event of a response has. */
+const beginnings: Record<ProviderName, RegExp> = {
+  anthropic: /"type":\s*"message_start"/,
+  'openai-chat': /"choices":/,
+  'openai-responses': /"type":\s*"response\.created"/,
+}
+
+/** What only the last one has. */
+const ends: Record<ProviderName, RegExp> = {
+  anthropic: /"type":\s*"message_stop"/,
+  'openai-chat': /^data: ?\[DONE\]/m,
+  'openai-responses': /"type":\s*"response\.(?:completed|incomplete|failed)"/,
+}
+
+/** The bytes of each response as they are: one character is one byte here, so that places in the text are places in the bytes. */
+function eventBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
+  const text = bytes.toString('latin1')
+  const bodies: RecordedBody[] = []
+  let from = 0
+  let isOver = false
+  for (let at = 0; at < text.length; ) {
+    const blank = /(?:\r\n|\r|\n){2}/g
+    blank.lastIndex = at
+    const end = blank.exec(text) === null ? text.length : blank.lastIndex
+    const event = text.slice(at, end)
+    if (isOver && beginnings[provider].test(event)) {
+      bodies.push({ contentType: 'text/event-stream', bytes: bytes.subarray(from, at) })
+      from = at
+      isOver = false
+    }
+    isOver ||= ends[provider].test(event)
+    at = end
+  }
+  return [...bodies, { contentType: 'text/event-stream', bytes: bytes.subarray(from) }]
+}
+
+function invalid(message: string): WeirError {
+  return new WeirError('recording.invalid', message)
+}

@@ -1,0 +1,178 @@
+// A Responses stream, one server-sent event at a time, as normalized part events.
+// Owns: what an event says, what the stream said about its end, and whether it can be believed. Does not own: HTTP (openai-responses.ts), which item
+// an event is about (openai-responses-stream.ts), what an item says (openai-responses-items.ts), which source of a call's arguments counts
+// (accumulator).
+//
+// P2. Everything is said up to four times: in pieces, in an event that ends them, in one that ends the item, in one that ends the response. It is
+//     passed on once, and again only where it says something else.
+// P3. Argument bytes whose item never began are passed on under an index of their own, never dropped (I1.1).
+// P4. What cannot be read spoils the attempt. Items that the provider runs itself, and items of unknown kinds, are never calls.
+
+import type { PartEvent, Stop } from '../../shared/messages.ts'
+import { exactJson, isObject, parseJson } from './exact-json.ts'
+import { meaningOf } from './finish-words.ts'
+import { errorIn, faultOf } from './openai-chat-errors.ts'
+import type { Item } from './openai-responses-items.ts'
+import { addArguments, allArguments, argumentText, endItem, partEvent } from './openai-responses-items.ts'
+import type { Place, ResponseStream, SentItem } from './openai-responses-stream.ts'
+import { ending, findItem, implicitItem, itemAdded, itemDone, knownItem, newIndex, placeOf, wholeItem } from './openai-responses-stream.ts'
+import { responsesUsage } from './openai-responses-usage.ts'
+import type { Failed } from './provider.ts'
+import { brokenStream } from './provider-errors.ts'
+import { providerSaid } from './provider-said.ts'
+import { shortReason } from './reason.ts'
+
+type Json = Record<string, unknown>
+
+/** What one server-sent event means. `name` is its `event:` line, which counts only where the data has no type of its own. */
+export function readResponseEvent(stream: ResponseStream, name: string | null, data: string): PartEvent[] {
+  const payload = data.trim()
+  if (payload === '') return []
+  if (payload === '[DONE]') {
+    stream.over = true
+    return []
+  }
+  const event = parseJson(payload)
+  if (!isObject(event))
+    return spoil(stream, name === 'error' ? faultOf({ message: payload }) : brokenStream('an event of the stream is no JSON object'))
+
+  const type = typeof event.type === 'string' ? event.type : (name ?? '')
+  switch (type) {
+    case 'response.created':
+    case 'response.in_progress':
+    case 'response.queued':
+      noteResponse(stream, event.response)
+      return []
+    case 'response.output_item.added':
+    case 'response.output_item.done': {
+      if (!isObject(event.item)) return []
+      const item: SentItem = { sent: event.item, index: placeOf(event).index, payload, path: ['item'] }
+      return type.endsWith('added') ? itemAdded(stream, item) : itemDone(stream, item)
+    }
+    case 'response.function_call_arguments.delta':
+    case 'response.custom_tool_call_input.delta':
+      return argumentsDelta(stream, placeOf(event), typeof event.delta === 'string' ? event.delta : (exactJson(payload, ['delta']) ?? ''))
+    case 'response.function_call_arguments.done':
+    case 'response.custom_tool_call_input.done':
+      return argumentsDone(stream, event, argumentText(event, payload, []))
+    case 'response.output_text.delta':
+    case 'response.output_text.done':
+      return textEvents(stream, 'text', event, event.delta ?? event.text)
+    case 'response.refusal.delta':
+    case 'response.refusal.done':
+      return textEvents(stream, 'refusal', event, event.delta ?? event.refusal)
+    case 'response.reasoning_text.delta':
+    case 'response.reasoning_summary_text.delta':
+      return textEvents(stream, 'reasoning', event, event.delta)
+    case 'response.completed':
+    case 'response.incomplete':
+    case 'response.failed':
+    case 'response.cancelled':
+      return endOfResponse(stream, type.slice('response.'.length), event, payload)
+    default:
+      return readOther(stream, name, event)
+  }
+}
+
+/** What is left to say when no more comes; the last events of the response. */
+export function endResponse(stream: ResponseStream): PartEvent[] {
+  if (stream.ended) return []
+  stream.ended = true
+  const { id, incomplete, rawUsage } = stream
+  // Calls that never got a name.
+  const unnamed = stream.items.flatMap((item) => (item.kind === 'call' && !item.begun ? allArguments(item, '', '') : []))
+  return [...unnamed, ...providerSaid(newIndex(stream), { id, incomplete, usage: rawUsage })]
+}
+
+/** The provider's word in our vocabulary. */
+export function stopOf({ finish, incomplete, hasRefusal, over, items }: ResponseStream): Stop {
+  if (incomplete !== undefined) return meaningOf(incomplete) === 'refusal' ? 'refusal' : 'length'
+  if (finish === '') return over && items.length > 0 ? 'other' : 'cut'
+  if (finish !== 'completed') return 'other'
+  if (hasRefusal) return 'refusal'
+  return items.some(({ kind }) => kind === 'call') ? 'calls' : 'end'
+}
+
+/** Events of tools that the provider runs, annotations, keep-alives, and whatever will be added; or an error, which always is the end. */
+function readOther(stream: ResponseStream, name: string | null, event: Json): PartEvent[] {
+  const error = errorIn({ choices: [], ...event }, name)
+  if (error === undefined) return []
+  stream.finish = 'failed'
+  const { type, code } = error
+  return spoil(stream, faultOf({ ...error, type: type === 'error' ? code : type }))
+}
+
+function argumentsDelta(stream: ResponseStream, place: Place, text: string): PartEvent[] {
+  const item = findItem(stream, place)
+  if (text === '') return []
+  return item?.kind === 'call' ? addArguments(item, text) : strayArguments(stream, item, text)
+}
+
+function argumentsDone(stream: ResponseStream, event: Json, text: string): PartEvent[] {
+  const item = findItem(stream, placeOf(event))
+  if (item?.kind !== 'call') return text === '' ? [] : strayArguments(stream, item, text)
+  item.isDone = true
+  return allArguments(item, text, event.name)
+}
+
+/** P3. What belongs to an item that is known to be none of our calls is missing from none. */
+function strayArguments(stream: ResponseStream, item: Item | undefined, text: string): PartEvent[] {
+  return item?.kind === 'other' ? [] : [partEvent('call_arguments', newIndex(stream), text)]
+}
+
+/** A piece of a text, or all of it once more: what has come in pieces ends with it. */
+function textEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasoning', event: Json, text: unknown): PartEvent[] {
+  if (typeof text !== 'string' || text === '') return []
+  const place = placeOf(event)
+  const item = findItem(stream, place) ?? implicitItem(stream, place)
+  if (item.kind === 'call' || item.kind === 'other') return []
+  if (event.delta === undefined && item.given.endsWith(text)) return []
+  if (kind === 'refusal') stream.hasRefusal = true
+  item.given += text
+  return [partEvent(kind, item.index, text)]
+}
+
+function endOfResponse(stream: ResponseStream, finish: string, event: Json, payload: string): PartEvent[] {
+  const final = isObject(event.response) ? event.response : {}
+  noteResponse(stream, final)
+  stream.finish = finish
+  stream.over = true
+  if (finish === 'failed' || finish === 'cancelled' || isObject(final.error))
+    return spoil(stream, isObject(final.error) ? faultOf(final.error) : brokenStream(`the provider ended the response as ${finish}`))
+
+  const details = isObject(final.incomplete_details) ? final.incomplete_details : undefined
+  if (finish === 'incomplete' || final.status === 'incomplete' || details !== undefined)
+    stream.incomplete = typeof details?.reason === 'string' ? shortReason(details.reason) : 'unknown'
+  const output = (Array.isArray(final.output) ? final.output : []).flatMap((sent: unknown, index): SentItem[] => {
+    return isObject(sent) ? [{ sent, index, payload, path: ['response', 'output', index] }] : []
+  })
+  const events = output.flatMap((item) => finalItem(stream, item, output))
+  // A call whose arguments were ended, and which itself never was.
+  const open = stream.items.filter((item) => item.kind === 'call' && item.isDone && !item.ended)
+  return [...events, ...open.flatMap((item) => endItem(item, { sent: {}, text: '', raw: undefined }))]
+}
+
+/** An item that the whole response has and the stream has not is taken only where it cannot be one that came under another id. */
+function finalItem(stream: ResponseStream, item: SentItem, output: SentItem[]): PartEvent[] {
+  const known = knownItem(stream, item, () => true)
+  if (known !== undefined) return ending(known, item)
+  const alike = stream.items.filter(({ type }) => type === item.sent.type)
+  const isNew = alike.every((other) => output.some((final) => knownItem(stream, final, () => false) === other))
+  return isNew ? wholeItem(stream, item) : []
+}
+
+function noteResponse(stream: ResponseStream, response: unknown): void {
+  if (!isObject(response)) return
+  if (typeof response.id === 'string') stream.id = shortReason(response.id)
+  if (typeof response.max_output_tokens === 'number') stream.outputTokensMax = response.max_output_tokens
+  if (!isObject(response.usage)) return
+  stream.usage = responsesUsage(response.usage)
+  stream.rawUsage = response.usage
+}
+
+/** Ends the attempt and lets those who read along see why. */
+function spoil(stream: ResponseStream, fault: Failed): PartEvent[] {
+  const reason = shortReason(fault.reason, stream.secret)
+  stream.fault ??= { ...fault, reason, finish: stream.finish }
+  return [partEvent('error', newIndex(stream), reason)]
+}

@@ -1,0 +1,150 @@
+// One item of a Responses stream: what it is, and what of each event about it is new (P2).
+
+import type { PartEvent } from '../../shared/messages.ts'
+import { exactJson, isObject } from './exact-json.ts'
+
+type Json = Record<string, unknown>
+
+/** What an item is to us: `other` is what the provider runs itself, and what is unknown. */
+export type Item = {
+  kind: 'call' | 'text' | 'reasoning' | 'other'
+  /** The provider's word for it. */
+  type: unknown
+  /** All by which events name it, and its place in the output. */
+  ids: string[]
+  at: number
+  /** The provider's id of the call; empty: none, or no call. */
+  callId: string
+  name: string
+  /** Our own. */
+  index: number
+  /** Whose reasoning it is, and how many calls began before it. */
+  model: string
+  callsBefore: number
+  /** What was passed on of its text or its arguments. */
+  given: string
+  /** Pieces of arguments that came. */
+  deltas: number
+  /** The call was announced: it is when its name is known. */
+  begun: boolean
+  /** An event has ended its arguments. */
+  isDone: boolean
+  ended: boolean
+}
+
+export type NewItem = Pick<Item, 'at' | 'index' | 'model' | 'callsBefore'> & { sent: Json }
+
+export function itemOf({ sent, ...place }: NewItem): Item {
+  return {
+    ...place,
+    ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
+    ...{ given: '', deltas: 0, begun: false, isDone: false, ended: false },
+  }
+}
+
+function kindOf(type: unknown): Item['kind'] {
+  if (type === 'function_call' || type === 'custom_tool_call') return 'call'
+  if (type === 'message') return 'text'
+  return type === 'reasoning' ? 'reasoning' : 'other'
+}
+
+/** All by which an event may name the item. */
+export function idsOf(sent: Json): string[] {
+  return [textOr(sent.id, ''), textOr(sent.call_id, '')].filter((id) => id !== '')
+}
+
+/** The arguments of a call in an item or an event, as text: servers that send the value itself get it written down as they sent it. */
+export function argumentText(sent: Json, payload: string, path: (string | number)[]): string {
+  const key = sent.arguments === undefined ? 'input' : 'arguments'
+  const given = sent[key]
+  if (typeof given === 'string') return given
+  return given === undefined || given === null ? '' : (exactJson(payload, [...path, key]) ?? '')
+}
+
+/** `start`: arguments that stood in the announcement. */
+export function beginItem(item: Item, sent: Json, start: string): PartEvent[] {
+  if (item.kind === 'call') return item.name === '' ? [] : beginCall(item, start)
+  const text = item.kind === 'other' ? JSON.stringify(sent) : ''
+  return text === '' || text.length > keptApartMax ? [] : [partEvent('kept_apart', item.index, text)]
+}
+
+/** Characters of an item that is none of ours, as it stays in the log. */
+const keptApartMax = 16_384
+
+function beginCall(item: Item, start: string): PartEvent[] {
+  const { index, name, callId, ids, given, type } = item
+  item.begun = true
+  if (given === '') item.given = start
+  return [
+    { kind: 'call_start', index, id: callId === '' ? (ids[0] ?? null) : callId, name, text: start },
+    ...(type === 'custom_tool_call' ? [partEvent('call_free_text', index, '')] : []),
+    ...(given === '' ? [] : [partEvent('call_arguments', index, given)]),
+  ]
+}
+
+/** A piece of a call's arguments; those supersede what stood in the announcement. */
+export function addArguments(item: Item, text: string): PartEvent[] {
+  item.given = item.begun && item.deltas === 0 ? text : item.given + text
+  item.deltas += 1
+  return item.begun ? [partEvent('call_arguments', item.index, text)] : []
+}
+
+/** All of a call's arguments once more; empty: they are not said. `name`: for a call that had none. */
+export function allArguments(item: Item, text: string, name: unknown): PartEvent[] {
+  if (item.name === '') item.name = textOr(name, '')
+  const begin = item.begun ? [] : beginCall(item, '')
+  if (text === '' || text === item.given) return begin
+  item.given = text
+  return [...begin, partEvent('call_done', item.index, text)]
+}
+
+/** `raw`: the item as it came, as JSON; `text`: a call's arguments in it. */
+export type EndedItem = { sent: Json; text: string; raw: string | undefined }
+
+export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[] {
+  switch (item.kind) {
+    case 'call': {
+      if (item.callId === '') item.callId = textOr(sent.call_id, '')
+      const events = allArguments(item, text, sent.name)
+      // What the server itself calls incomplete is not closed.
+      if (item.ended || sent.status === 'incomplete') return events
+      item.ended = true
+      return [...events, partEvent('call_end', item.index, '')]
+    }
+    case 'reasoning': {
+      if (item.ended || raw === undefined) return []
+      item.ended = true
+      const shown =
+        item.given === '' ? textEvents('reasoning', item.index, textIn(sent.summary, 'text') + textIn(sent.content, 'text')) : []
+      const block = `{"model":${JSON.stringify(item.model)},"calls":${item.callsBefore},"item":${raw}}`
+      return [...shown, partEvent('reasoning_block', item.index, block)]
+    }
+    case 'text': {
+      const said = item.given === '' && !item.ended
+      item.ended = true
+      if (!said) return []
+      const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
+      item.given = text + refusal
+      return [...textEvents('text', item.index, text), ...textEvents('refusal', item.index, refusal)]
+    }
+    case 'other':
+      item.ended = true
+      return []
+  }
+}
+
+function textIn(parts: unknown, key: string): string {
+  return Array.isArray(parts) ? parts.flatMap((part: unknown) => (isObject(part) ? textOr(part[key], '') : '')).join('') : ''
+}
+
+function textOr<T>(value: unknown, other: T): string | T {
+  return typeof value === 'string' ? value : other
+}
+
+function textEvents(kind: PartEvent['kind'], index: number, text: string): PartEvent[] {
+  return text === '' ? [] : [partEvent(kind, index, text)]
+}
+
+export function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
+  return { kind, index, id: null, name: null, text }
+}

@@ -1,0 +1,247 @@
+// What reading a model's stream costs: adapter and accumulator together, against the same SDK's own accumulation of the same bytes. And that it stays
+// linear: one call's arguments of 50 KB in 1,000 pieces, ten and a hundred times as much.
+//
+// The bytes are handed to the SDK by its fetch, in pieces of 16 KiB. The recorded streams that the SDK reads without an error; where the recordings are missing, made
+// streams take their place. CPU time of this process, in laps that alternate, the median of the ratios.
+//
+// Not measured: the network, writing parts to the bus, coding of records. The SDK's side parses arguments as they grow, ours checks them at the end.
+
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import type { OpenRound } from '../../services/accumulator/reducer.ts'
+import { accumulator } from '../../services/accumulator/reducer.ts'
+import type { Provider } from '../../services/llm-gateway/provider.ts'
+import { connect } from '../../services/llm-gateway/providers.ts'
+import { defaultPolicy, defaultSettings } from '../../shared/agents.ts'
+import { limits } from '../../shared/limits.ts'
+import type { PartEvent } from '../../shared/messages.ts'
+import type { Api } from '../support/provider-streams.ts'
+import { chunk, sse, streamFixtures } from '../support/provider-streams.ts'
+import type { Row } from './row.ts'
+
+const laps = 15
+const apis: Api[] = ['anthropic', 'openai-chat', 'openai-responses']
+
+/** All rows of reading streams. */
+export async function benchStreams(): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const api of apis) {
+    rows.push(await recordedRow(api))
+    for (const deltas of [1_000, 10_000, 100_000]) rows.push(await longRow(api, deltas))
+  }
+  return rows
+}
+
+/** The bytes that the next request is answered with. */
+type Answering = { bytes: Uint8Array; fetch: typeof globalThis.fetch }
+
+function answering(): Answering {
+  const own: Answering = { bytes: new Uint8Array(), fetch: () => Promise.resolve(new Response(inPieces(own.bytes), { headers })) }
+  return own
+}
+
+const headers = { 'content-type': 'text/event-stream' }
+
+const pieceBytes = 16 * 1024
+
+/** As a network brings them. */
+function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at < bytes.length) controller.enqueue(bytes.slice(at, at + pieceBytes))
+      else controller.close()
+      at += pieceBytes
+    },
+  })
+}
+
+async function recordedRow(api: Api): Promise<Row> {
+  const [ours, theirs] = await readers(api)
+  const recorded = streamFixtures(api)?.map(({ bytes }) => new Uint8Array(bytes)) ?? [longStream(api, 50), longStream(api, 200)]
+  const bodies: Uint8Array[] = []
+  for (const body of recorded)
+    if (
+      await theirs(body).then(
+        () => true,
+        () => false,
+      )
+    )
+      bodies.push(body)
+
+  const ratios: number[] = []
+  const times: number[] = []
+  for (let lap = 0; lap < laps + 3; lap += 1) {
+    const own = await cpuMicroseconds(() => inTurn(bodies, ours))
+    const sdks = await cpuMicroseconds(() => inTurn(bodies, theirs))
+    if (lap < 3) continue // warming up
+    ratios.push(own / sdks)
+    times.push(own / bodies.length / repeats)
+  }
+  const name = `${api}: ${bodies.length} recorded streams, adapter and accumulator: a stream`
+  return { name, value: median(times), unit: 'µs CPU', baseline: "the SDK's own accumulation", ratio: median(ratios) }
+}
+
+const repeats = 5
+
+async function inTurn(bodies: Uint8Array[], read: (bytes: Uint8Array) => Promise<number>): Promise<void> {
+  for (let n = 0; n < repeats; n += 1) for (const body of bodies) await read(body)
+}
+
+async function longRow(api: Api, deltas: number): Promise<Row> {
+  const [ours] = await readers(api)
+  const bytes = longStream(api, deltas)
+  const times: number[] = []
+  for (let lap = 0; lap < 4; lap += 1) {
+    const read = async () => {
+      const length = await ours(bytes)
+      if (length < Math.min(deltas * 45, limits.argumentBytesMax))
+        throw new Error(`${api} lost arguments: ${length} of ${deltas} pieces came`)
+    }
+    times.push(await cpuMicroseconds(read))
+  }
+  return {
+    name: `${api}: one call, ${deltas} pieces, ${(deltas * 50) / 1000} KB: a piece`,
+    value: median(times.slice(1)) / deltas,
+    unit: 'µs CPU',
+  }
+}
+
+type Read = (bytes: Uint8Array) => Promise<number>
+
+/** Ours and the SDK's; each gives the length of the arguments, so that nothing is left out. */
+async function readers(api: Api): Promise<[ours: Read, theirs: Read]> {
+  const answers = answering()
+  const model = { provider: api, name: 'm', apiKey: 'k', maxOutputTokens: 1_000_000_000 }
+  const provider = await connect({ name: 'a', system: '', model, tools: [], settings: defaultSettings }, answers.fetch)
+  const theirs = sdkReader(api, answers)
+  return [
+    (bytes) => {
+      answers.bytes = bytes
+      return folded(provider)
+    },
+    (bytes) => {
+      answers.bytes = bytes
+      return theirs()
+    },
+  ]
+}
+
+function sdkReader(api: Api, { fetch }: Answering): () => Promise<number> {
+  const options = { apiKey: 'k', fetch, maxRetries: 0, logLevel: 'off' as const }
+  if (api === 'anthropic') {
+    const client = new Anthropic(options)
+    return async () => {
+      const message = await client.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
+      return JSON.stringify(message.content).length
+    }
+  }
+  const client = new OpenAI(options)
+  if (api === 'openai-chat')
+    return async () => {
+      const whole = await client.chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion()
+      return JSON.stringify(whole.choices[0]?.message).length
+    }
+  return async () => JSON.stringify((await client.responses.stream({ model: 'm', input: [] }).finalResponse()).output).length
+}
+
+const place = { conversation: 'c', turn: 1, round: 1 }
+const alone = { offset: 0, previous: undefined, time: 0 }
+
+/** As gateway and accumulator do it between them: parts of as many events as a record holds. */
+async function folded(provider: Provider): Promise<number> {
+  const open: OpenRound = { offered: ['write'], expiresAt: 1, bytes: 0, attempts: new Map() }
+  let gathered: PartEvent[] = []
+  let parts = 0
+  const write = () => {
+    if (gathered.length === 0) return
+    accumulator.react(open, { message: { type: 'part', ...place, attempt: 'a', i: parts, events: gathered }, ...alone })
+    parts += 1
+    gathered = []
+  }
+  const request = { nudge: null, tools: [], textOnly: false, history: [] }
+  for await (const item of provider.stream(request, new AbortController().signal, () => undefined)) {
+    if (item.kind !== 'events') continue
+    gathered.push(...item.events)
+    if (gathered.length >= limits.partEventsMax) write()
+  }
+  write()
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  const stamped = { declarations: [], agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1, failure: null }
+  const finished = {
+    type: 'model-finished' as const,
+    ...place,
+    attempt: 'a',
+    parts,
+    finish: 'x',
+    stop: 'calls' as const,
+    usage,
+    ...stamped,
+  }
+  const [output] = accumulator.react(open, { message: finished, ...alone }).records ?? []
+  return output?.message.type === 'round-proposed' ? (output.message.response.calls[0]?.raw.length ?? 0) : 0
+}
+
+/** A call whose arguments come in so many pieces of 50 bytes. */
+function longStream(api: Api, deltas: number): Uint8Array {
+  const pieces = [
+    '{"text":"',
+    ...Array.from({ length: deltas }, (_, n) => `a word or two of text number ${n % 1000} `.padEnd(50, '.')),
+    '"}',
+  ]
+  return Buffer.from(frames(api, pieces).join(''))
+}
+
+function frames(api: Api, pieces: string[]): string[] {
+  const named = (event: { type: string }) => sse(event.type, JSON.stringify(event))
+  switch (api) {
+    case 'anthropic': {
+      const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } }
+      return [
+        named({ type: 'message_start', ...{ message } }),
+        named({ type: 'content_block_start', ...{ index: 0, content_block: { type: 'tool_use', id: 't', name: 'write', input: {} } } }),
+        ...pieces.map((partial_json) =>
+          named({ type: 'content_block_delta', ...{ index: 0, delta: { type: 'input_json_delta', partial_json } } }),
+        ),
+        named({ type: 'content_block_stop', ...{ index: 0 } }),
+        named({ type: 'message_delta', ...{ delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } } }),
+        named({ type: 'message_stop' }),
+      ]
+    }
+    case 'openai-chat': {
+      const piece = (delta: object, finish_reason: string | null = null) =>
+        chunk(JSON.stringify({ id: 'r', choices: [{ index: 0, delta, finish_reason }] }))
+      const call = (fields: object) => piece({ tool_calls: [{ index: 0, ...fields }] })
+      return [
+        call({ id: 'c', type: 'function', function: { name: 'write', arguments: '' } }),
+        ...pieces.map((text) => call({ function: { arguments: text } })),
+        piece({}, 'tool_calls'),
+        chunk('[DONE]'),
+      ]
+    }
+    case 'openai-responses': {
+      const item = { type: 'function_call', id: 'f', call_id: 'c', name: 'write', arguments: '' }
+      const whole = { ...item, arguments: pieces.join(''), status: 'completed' }
+      const at = { item_id: 'f', output_index: 0 }
+      return [
+        named({ type: 'response.created', ...{ response: { id: 'r', output: [] } } }),
+        named({ type: 'response.output_item.added', ...{ output_index: 0, item } }),
+        ...pieces.map((delta) => named({ type: 'response.function_call_arguments.delta', ...at, ...{ delta } })),
+        named({ type: 'response.function_call_arguments.done', ...at, ...{ arguments: whole.arguments } }),
+        named({ type: 'response.output_item.done', ...{ output_index: 0, item: whole } }),
+        named({ type: 'response.completed', ...{ response: { id: 'r', status: 'completed', output: [whole] } } }),
+      ]
+    }
+  }
+}
+
+async function cpuMicroseconds(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return user + system
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+}

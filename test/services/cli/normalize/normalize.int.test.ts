@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { normalize } from '../../../../services/cli/normalize/normalize.ts'
+import type { Normalized } from '../../../../services/cli/normalize/normalized.ts'
+import type { ProviderName } from '../../../../shared/agents.ts'
+
+let folder: string
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-normalize-'))
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function fileOf(name: string, content: string | Buffer): string {
+  const file = join(folder, name)
+  writeFileSync(file, content)
+  return file
+}
+
+async function run(files: string[], options: { provider: ProviderName; tools?: string; json?: boolean }) {
+  const out = new PassThrough()
+  const exitCode = await normalize(files, options, out)
+  return { exitCode, text: String(out.read() ?? '') }
+}
+
+/** What is said about one file. */
+async function said(content: string | Buffer, provider: ProviderName, tools?: unknown): Promise<Normalized> {
+  const file = fileOf('stream', content)
+  const options = { provider, json: true, ...(tools === undefined ? {} : { tools: fileOf('tools.json', JSON.stringify(tools)) }) }
+  return JSON.parse((await run([file], options)).text) as Normalized
+}
+
+const chunks = (...payloads: unknown[]) => payloads.map((payload) => JSON.stringify(payload))
+const piece = (fields: object, finish: string | null = null) => ({ choices: [{ index: 0, delta: fields, finish_reason: finish }] })
+const call = (text: string, fields: object = {}) =>
+  piece({ tool_calls: [{ index: 0, id: 'c1', function: { name: 'read', arguments: text }, ...fields }] })
+const events = (lines: string[]) => lines.map((line) => `data: ${line}\n\n`).join('')
+const message = (n: number, input: object) =>
+  chunks(
+    { type: 'message_start', message: { id: `m${n}`, content: [] } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: `t${n}`, name: 'read', input } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+    { type: 'message_stop' },
+  )
+
+describe('a recorded stream', () => {
+  const whole = chunks(piece({ reasoning: 'hm' }), piece({ content: 'a' }), call('{"path":"x"}'), piece({}, 'tool_calls'))
+  const expected = {
+    file: expect.stringContaining('stream'),
+    text: 'a',
+    reasoning: 'hm',
+    calls: [
+      {
+        ...{ ordinal: 0, id: 'c1', name: 'read', arguments: { path: 'x' }, runnable: true, reason: null },
+        ...{ source: 'deltas', raw: '{"path":"x"}', repaired: false },
+      },
+    ],
+    stop: { provider: 'tool_calls', unified: 'calls' },
+    error: null,
+  }
+
+  it.each([
+    ['server-sent events', `${events(whole)}data: [DONE]\n\n`],
+    ['with a comment first, and line ends of another system', `: hi\n\n${events(whole)}`.replaceAll('\n', '\r\n')],
+    ['without a last blank line', events(whole).trimEnd()],
+    ['JSON lines', `# recorded\n${whole.join('\n')}\n\n[DONE]\n`],
+    ['JSON lines in envelopes', whole.map((line) => `{"event":"x","data":${line}}`).join('\n')],
+    ['with a mark at its beginning', `\uFEFF${whole.join('\n')}`],
+  ])('is known by its content: %s', async (_, content) => {
+    expect(await said(content, 'openai-chat')).toEqual(expected)
+  })
+
+  it('may be one body of a server that does not stream', async () => {
+    const body = {
+      object: 'chat.completion',
+      choices: [
+        { message: { content: 'a', tool_calls: [{ id: 'c1', function: { name: 'read', arguments: '{}' } }] }, finish_reason: 'stop' },
+      ],
+    }
+    expect(await said(JSON.stringify(body, null, 2), 'openai-chat')).toMatchObject({ text: 'a', calls: [{ runnable: true }], error: null })
+  })
+
+  it.each([
+    ['events', (lines: string[]) => lines.map((line) => `event: ${JSON.parse(line).type}\ndata: ${line}\n\n`).join('')],
+    ['lines', (lines: string[]) => lines.join('\n')],
+  ])('may hold several responses, as %s: their calls follow each other', async (_, written) => {
+    const both = written([...message(1, { path: 'x' }), ...message(2, { path: 'y' })])
+    expect((await said(both, 'anthropic')).calls).toMatchObject([
+      { ordinal: 0, id: 't1', arguments: { path: 'x' }, source: 'start' },
+      { ordinal: 1, id: 't2', arguments: { path: 'y' }, source: 'start' },
+    ])
+  })
+
+  it('of the Responses API is read as such', async () => {
+    const item = { type: 'function_call', id: 'f1', call_id: 'c1', name: 'read', arguments: '{"path":"x"}', status: 'completed' }
+    const lines = chunks(
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: { output: [item] } },
+    )
+    expect(await said(lines.join('\n'), 'openai-responses')).toMatchObject({
+      calls: [{ id: 'c1', source: 'done', arguments: { path: 'x' } }],
+      stop: { provider: 'completed', unified: 'calls' },
+    })
+  })
+})
+
+describe('a call', () => {
+  const ending = piece({}, 'tool_calls')
+  const only = async (payloads: object[], tools?: unknown) => (await said(chunks(...payloads).join('\n'), 'openai-chat', tools)).calls
+  const tools = [{ name: 'read', schema: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] } }]
+
+  it.each([
+    ['truncated', [call('{"path":"rm -rf build'), piece({}, 'length')]],
+    ['truncated', [call('{"path":"x"}')]],
+    ['stream_error', [call('{"path":"x"}'), { error: { message: 'no' } }]],
+    ['no_arguments', [call(''), ending]],
+    ['invalid_json', [call('{"path":"x"}</call>'), ending]],
+    ['not_an_object', [call('["x"]'), ending]],
+    ['schema', [call('{"path":1}'), ending]],
+    ['bad_arguments', [call('{"path":"x","path":"y"}'), ending]],
+    ['unknown_tool', [call('{}', { function: { name: 'other', arguments: '{}' } }), ending]],
+  ])('that must not run says why: %s', async (reason, payloads) => {
+    expect(await only(payloads, tools)).toMatchObject([{ runnable: false, arguments: null, reason }])
+  })
+
+  it('without an id gets one', async () => {
+    expect(await only([call('{}', { id: null }), ending])).toMatchObject([{ id: 'call_0', runnable: true }])
+  })
+
+  it('without arguments runs as {} where its tool needs none, and says that nothing came', async () => {
+    expect(await only([call(''), ending])).toMatchObject([{ arguments: {}, runnable: true, source: 'none', raw: '' }])
+  })
+
+  it('that was mended shows what came', async () => {
+    expect(await only([call("{'path':'x',}"), ending], tools)).toMatchObject([
+      { arguments: { path: 'x' }, runnable: true, raw: "{'path':'x',}", repaired: true },
+    ])
+  })
+})
+
+describe('what cannot be read', () => {
+  it.each([
+    ['an empty file', ' \n', 'the file is empty'],
+    ['a page', '<html>\n', "its first line is '<html>'"],
+    ['bytes', Buffer.from([0, 255, 254, 1]), 'it is neither a stream of server-sent events nor JSON lines'],
+  ])('is an error: %s', async (_, content, words) => {
+    const file = fileOf('bad', content)
+    const { exitCode, text } = await run([file], { provider: 'anthropic', json: true })
+    expect(JSON.parse(text)).toMatchObject({
+      file,
+      calls: [],
+      error: { code: 'recording.invalid', message: expect.stringContaining(words) },
+    })
+    expect(exitCode).toBe(1)
+  })
+
+  it('does not keep the other files from being read', async () => {
+    const good = fileOf('good', chunks(piece({ content: 'a' }, 'stop')).join('\n'))
+    const { exitCode, text } = await run([join(folder, 'missing'), good], { provider: 'openai-chat', json: true })
+    const [missing, read] = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Normalized)
+    expect(missing?.error?.message).toBe('the file cannot be read (ENOENT)')
+    expect([read?.text, read?.error, exitCode]).toEqual(['a', null, 1])
+  })
+
+  it.each([
+    ['{}', 'a JSON array of {name, schema}'],
+    ['[{"name":"read"}]', 'element 0'],
+    ['[', 'a JSON array'],
+  ])('of tools is bad usage: %s', async (content, words) => {
+    const tools = fileOf('tools.json', content)
+    await expect(run([], { provider: 'anthropic', tools })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(words),
+    })
+  })
+
+  it('of a response is an error of the response, and no reason to fail', async () => {
+    const file = fileOf('broken', chunks(piece({ content: 'a' }), { error: { message: 'overloaded' } }).join('\n'))
+    const { exitCode, text } = await run([file], { provider: 'openai-chat', json: true })
+    expect(JSON.parse(text)).toMatchObject({
+      text: 'a',
+      error: { code: 'provider.stream', message: expect.stringContaining('overloaded') },
+    })
+    expect(exitCode).toBe(0)
+  })
+})
+
+it('shows people the parts, the calls and how the response ended', async () => {
+  const file = fileOf(
+    'shown',
+    chunks(
+      piece({ content: 'I look.' }),
+      call('{"path":'),
+      call("'x'}", { id: null, function: { arguments: "'x'}" } }),
+      piece({}, 'tool_calls'),
+    ).join('\n'),
+  )
+  const { text } = await run([file], { provider: 'openai-chat' })
+  expect(text).toBe(`${file}
+  text              0 I look.
+  call_piece        0 read c1 {"path":'x'}
+  call 0    read {"path":'x'}
+    may run
+    arguments came in pieces; they were mended (single-quotes)
+    runs as   {"path":"x"}
+  stopped   calls, the provider says tool_calls
+
+`)
+})
