@@ -198,18 +198,7 @@ function argumentsOf({ name, job }: Member, { folder, bootstrapServers, prefix, 
   const place = [...bus, '--command-property', `client.id=${name}`, '--log-level', 'info', '--health-port', '0']
   switch (job.kind) {
     case 'stages':
-      return [
-        'up',
-        ...place,
-        '--stages',
-        job.stages.join(','),
-        '--agents',
-        agentFile,
-        '--partitions',
-        `${partitions}`,
-        '--health-port',
-        '0',
-      ]
+      return ['up', ...place, '--stages', job.stages.join(','), '--agents', agentFile, '--partitions', `${partitions}`]
     case 'guard':
       return ['guard', 'run', guardFile, ...place, '--options', job.optionsFile, '--replace']
   }
