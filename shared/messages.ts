@@ -736,10 +736,10 @@ export type AgentSettings = {
 }
 
 /**
- * Where the argument text of a call came from (I5.1: sources are never joined). A reader that does not know a newer symbol reads the
- * default, the most cautious one.
+ * Where the argument text of a call came from (I5.1: sources are never joined); text: the model wrote the call as visible text (I2). A
+ * reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type ArgumentSource = 'none' | 'start' | 'deltas'
+export type ArgumentSource = 'none' | 'start' | 'deltas' | 'text'
 
 /** One tool call as the model made it; known as (conversation, turn, round, ordinal). */
 export type Call = {
@@ -1034,7 +1034,7 @@ export type RejectionCode = 'unknown_tool' | 'no_arguments' | 'bad_arguments' | 
 export type Response = {
   /** the attempt that it came from; empty when no attempt succeeded */
   attempt: string
-  /** visible text, blocks joined without a separator */
+  /** visible text, blocks joined without a separator; empty where calls were recovered from it */
   text: string
   /** JSON array of the thinking blocks exactly as sent, to be returned to the provider; empty when there were none */
   reasoning: string
@@ -1046,6 +1046,8 @@ export type Response = {
   finish: string
   /** tokens of the attempt */
   usage: Usage
+  /** the visible text was built like calls (I2); null: it was not */
+  textCalls: TextCalls | null
 }
 
 /**
@@ -1073,6 +1075,22 @@ export type Rung = 'nudge' | 'text_only' | 'end'
  * symbol reads the default, the most cautious one.
  */
 export type Stop = 'end' | 'calls' | 'length' | 'refusal' | 'cut' | 'other'
+
+/**
+ * A visible text that is built like calls (I2): either they were recovered from it and stand in the response in its place, or they cannot
+ * run and the text stays.
+ */
+export type TextCalls = {
+  /** how it is written: the name of the dialect that read it */
+  dialect: string
+  /**
+   * what had to be repaired to read it, without a change of any value, sorted: trailing-comma, single-quotes, python-word,
+   * control-character, bad-escape
+   */
+  repairs: string[]
+  /** why none of it can run, a clause for the model; null: the calls were recovered */
+  fault: string | null
+}
 
 /** A tool by the hash of its declaration: gateway and executor find it in their own agent files or refuse. */
 export type ToolRef = {

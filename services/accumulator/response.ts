@@ -12,7 +12,7 @@ import { finalCall } from './call.ts'
 
 /** The response beside a failure. Its tokens were used all the same. */
 export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): Response {
-  return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage }
+  return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage, textCalls: null }
 }
 
 /** The response that the parts make, in their order, or an empty one and why: see `failureOf`. */

@@ -18,7 +18,7 @@ import { argumentsRefusal } from './arguments-check.ts'
 import { problemRefusal } from './call-problem.ts'
 import type { Refusal } from './directive.ts'
 import { rejection } from './directive.ts'
-import { nameFault } from './tool-name.ts'
+import { nameFault } from '../../shared/arguments/tool-name.ts'
 import { unknownTool, unusableSchema } from './tool-refusal.ts'
 
 export const validator: Stage<never, RoundProposed> = {

@@ -2,7 +2,7 @@
 
 import { listed, quoted } from '../../shared/arguments/name-text.ts'
 import type { Refusal } from './directive.ts'
-import { nameFault, nearestNames } from './tool-name.ts'
+import { nameFault, nearestNames } from '../../shared/arguments/tool-name.ts'
 
 /** `name`: what the call says, without a declaration or unfit to be a name. `offered`: what this very request offered. */
 export function unknownTool(name: string, offered: string[]): Refusal {

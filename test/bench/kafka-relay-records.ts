@@ -25,7 +25,7 @@ export function proposed({ topicPrefix, partition, n }: { topicPrefix: string; p
   const message: RoundProposed = {
     type: 'round-proposed',
     ...{ conversation: `conversation-${partition}-${n}`, turn: n, round: 1 },
-    response: { attempt, text: '', reasoning: '', calls: [call], stop: 'calls', finish: 'tool_use', usage },
+    response: { attempt, text: '', reasoning: '', calls: [call], stop: 'calls', finish: 'tool_use', usage, textCalls: null },
     failure: null,
     offered: [tool.name],
     declarations: [declaration],

@@ -10,7 +10,7 @@ import { limits } from '../../../shared/limits.ts'
 import type { Cursor } from './cursor.ts'
 import { skipBlanks, took, tookMatch } from './cursor.ts'
 
-export type Repair = 'trailing comma' | 'single quotes' | 'Python words' | 'control characters' | 'bad escapes'
+export type Repair = 'trailing-comma' | 'single-quotes' | 'python-word' | 'control-character' | 'bad-escape'
 
 /** The characters from `from` to `to` read as `text`. Edits stand in the order of the text. */
 type Edit = { repair: Repair; from: number; to: number; text: string }
@@ -102,7 +102,7 @@ function sequence(cursor: Cursor, edits: Edit[], close: string, item: () => bool
     const goesOn = took(cursor, ',')
     skipBlanks(cursor)
     if (took(cursor, close)) {
-      if (goesOn) edits.push({ repair: 'trailing comma', from: comma, to: comma + 1, text: '' })
+      if (goesOn) edits.push({ repair: 'trailing-comma', from: comma, to: comma + 1, text: '' })
       return true
     }
     if (!goesOn) return false
@@ -123,7 +123,7 @@ function word(cursor: Cursor, edits: Edit[]): boolean {
   const from = cursor.at
   const [found] = tookMatch(cursor, wordHere) ?? []
   const text = found === undefined ? undefined : python[found]
-  if (text !== undefined) edits.push({ repair: 'Python words', from, to: cursor.at, text })
+  if (text !== undefined) edits.push({ repair: 'python-word', from, to: cursor.at, text })
   return found !== undefined
 }
 
@@ -143,7 +143,7 @@ function doubleQuoted(cursor: Cursor, edits: Edit[]): boolean {
 }
 
 function singleQuoted(cursor: Cursor, edits: Edit[]): boolean {
-  const quote = (text: string): Edit => ({ repair: 'single quotes', from: cursor.at - 1, to: cursor.at, text })
+  const quote = (text: string): Edit => ({ repair: 'single-quotes', from: cursor.at - 1, to: cursor.at, text })
   cursor.at += 1
   edits.push(quote('"'))
   for (;;) {
@@ -164,8 +164,8 @@ function stringPiece(cursor: Cursor, edits: Edit[], plain: RegExp): boolean {
   const found = cursor.text.charCodeAt(from)
   if (Number.isNaN(found)) return false
   cursor.at += 1
-  if (cursor.text[from] === '\\') edits.push({ repair: 'bad escapes', from, to: cursor.at, text: '\\\\' })
-  else edits.push({ repair: 'control characters', from, to: cursor.at, text: JSON.stringify(String.fromCharCode(found)).slice(1, -1) })
+  if (cursor.text[from] === '\\') edits.push({ repair: 'bad-escape', from, to: cursor.at, text: '\\\\' })
+  else edits.push({ repair: 'control-character', from, to: cursor.at, text: JSON.stringify(String.fromCharCode(found)).slice(1, -1) })
   return true
 }
 

@@ -6,6 +6,7 @@ const sources: Record<ArgumentSource, string> = {
   none: 'no byte of arguments came',
   start: 'arguments came whole, with the start of the call',
   deltas: 'arguments came in pieces',
+  text: 'the model wrote the call as text',
 }
 
 const problems: Record<CallProblem, string> = {

@@ -143,6 +143,8 @@ export type ResponseTimeline = {
   /** The provider's own word. */
   finish: string
   usage: Usage
+  /** Its visible text was built like calls: `text` is what the model wrote; `fault`: why none of it could run, null where the calls were recovered. */
+  textCalls: { dialect: string; repairs: string[]; fault: string | null; text: string } | null
 }
 
 export type CallTimeline = {
@@ -153,7 +155,7 @@ export type CallTimeline = {
   name: string
   /** The argument text exactly as it came, '' if no byte came. */
   raw: string
-  /** Where it came from: none, the start of the call, or the pieces of the stream. */
+  /** Where it came from: none, the start of the call, the pieces of the stream, or the visible text. */
   source: ArgumentSource
   /** Why it can never run. */
   problem: CallProblem | null

@@ -46,7 +46,17 @@ export function modelSays(
   at: { turn?: number; round?: number; results?: CallResult[]; nudge?: string } = {},
 ): HistoryEntry {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const response: Response = { attempt: 'a', text: '', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage, ...fields }
+  const response: Response = {
+    attempt: 'a',
+    text: '',
+    reasoning: '',
+    calls: [],
+    stop: 'end',
+    finish: 'end_turn',
+    usage,
+    textCalls: null,
+    ...fields,
+  }
   return { ...userSays(''), user: null, round: 1, response, ...at }
 }
 

@@ -67,11 +67,11 @@ describe('repairs', () => {
   const query = (written: string) => recovered(`{"name": "search", "arguments": {"query": ${written}}}`)
 
   it.each([
-    ['a comma before a bracket', `{"name": "search", "arguments": {"query": "a",},}`, ['trailing comma']],
-    ['single quotes', `{'name': 'search', 'arguments': {'query': 'a'}}`, ['single quotes']],
-    ['the words of Python', `{"name": "search", "arguments": {"query": "a", "exact": True, "note": None}}`, ['Python words']],
-    ['a raw line end in a string', `{"name": "search", "arguments": {"query": "a\nb"}}`, ['control characters']],
-    ['a backslash that escapes nothing', `{"name": "search", "arguments": {"query": "a\\d"}}`, ['bad escapes']],
+    ['a comma before a bracket', `{"name": "search", "arguments": {"query": "a",},}`, ['trailing-comma']],
+    ['single-quotes', `{'name': 'search', 'arguments': {'query': 'a'}}`, ['single-quotes']],
+    ['the words of Python', `{"name": "search", "arguments": {"query": "a", "exact": True, "note": None}}`, ['python-word']],
+    ['a raw line end in a string', `{"name": "search", "arguments": {"query": "a\nb"}}`, ['control-character']],
+    ['a backslash that escapes nothing', `{"name": "search", "arguments": {"query": "a\\d"}}`, ['bad-escape']],
   ])('%s is repaired, and said to be', (_, spoken, repairs) => expect(recovered(spoken)).toMatchObject({ kind: 'calls', repairs }))
 
   it('does not change a value', () => {

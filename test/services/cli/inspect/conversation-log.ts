@@ -28,7 +28,7 @@ export const result = (fields: Partial<CallResult> = {}): CallResult => ({
 })
 
 export const response = (fields: Partial<Response> = {}): Response => ({
-  ...{ attempt: 'a1', text: '', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage },
+  ...{ attempt: 'a1', text: '', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage, textCalls: null },
   ...fields,
 })
 

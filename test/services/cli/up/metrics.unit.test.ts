@@ -59,7 +59,7 @@ const place = { conversation: 'a-conversation-id', turn: 3, round: 1 }
 const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
 const call = (ordinal: number) => ({ ordinal, id: 'call-id', name: 'a_tool', raw: '{}', source: 'deltas' as const, problem: null })
 const responseOf = (calls: number): Response => ({
-  ...{ attempt: 'attempt-id', text: '', reasoning: '', stop: 'calls', finish: '', usage },
+  ...{ attempt: 'attempt-id', text: '', reasoning: '', stop: 'calls', finish: '', usage, textCalls: null },
   calls: Array.from({ length: calls }, (_, ordinal) => call(ordinal)),
 })
 const result = (ordinal: number, status: CallResult['status'], durationMs = 0): CallResult => ({
