@@ -62,6 +62,8 @@ export type AttemptFailed = {
   retryable: boolean
   /** milliseconds after this record's time before the next attempt */
   retryAfterMs: number
+  /** the provider says that the calls and results of the history do not go together: it was not sent rebuilt yet, and is now (I5.4) */
+  historyRefused: boolean
 }
 
 /**

@@ -21,7 +21,7 @@ const cached: { cache_control: CacheControlEphemeral } = { cache_control: { type
 /** Throws where a tool's schema is no JSON: the agent's file was not checked. */
 export function messageRequest({ model, system }: Agent, request: ProviderRequest): MessageCreateParams {
   const tools = request.tools.map(toolOf)
-  const messages = conversationMessages(request.history)
+  const messages = conversationMessages(request.history, request.rebuilt)
   markLast(tools)
   markLast(messages.at(-1)?.content ?? [])
   return {

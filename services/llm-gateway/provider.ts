@@ -16,6 +16,8 @@ export type ProviderRequest = {
   textOnly: boolean
   /** In order of turn and round; the user's messages are round 0. */
   history: HistoryEntry[]
+  /** The provider has refused this history (I5.4): it is to be said once more with all that may be foreign in it replaced. */
+  rebuilt: boolean
 }
 
 /**
@@ -32,6 +34,8 @@ export type Failed = {
   reason: string
   retryable: boolean
   retryAfterMs: Milliseconds | null
+  /** The provider says that calls and results of the history do not go together (I5.4). */
+  historyRefused?: true
 }
 
 /** Some events of the stream, or its end. */

@@ -73,7 +73,13 @@ export async function readToEnd(
   provider: Provider,
   options: { signal?: AbortSignal; heard?: () => void; history?: HistoryEntry[]; tools?: Declaration[] } = {},
 ): Promise<{ events: PartEvent[]; ending: Exclude<Streamed, { kind: 'events' }> | undefined }> {
-  const request = { nudge: null, tools: options.tools ?? [], textOnly: false, history: options.history ?? [userSays('hello')] }
+  const request = {
+    nudge: null,
+    tools: options.tools ?? [],
+    textOnly: false,
+    rebuilt: false,
+    history: options.history ?? [userSays('hello')],
+  }
   const events: PartEvent[] = []
   for await (const item of provider.stream(request, options.signal ?? new AbortController().signal, options.heard ?? (() => {}))) {
     if (item.kind === 'events') events.push(...item.events)

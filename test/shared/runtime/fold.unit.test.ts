@@ -75,6 +75,7 @@ const failedWith = (reason: string): AttemptFailed => ({
   class: 'transient',
   retryable: true,
   retryAfterMs: 0,
+  historyRefused: false,
 })
 
 /** The answer of the first round of the turn that record 0 opens. */

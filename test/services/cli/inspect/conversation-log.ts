@@ -82,7 +82,7 @@ export function conversationLog(conversation = 'c') {
     },
 
     attemptFailed(round: number, attempt: string) {
-      const why = { reason: 'the provider answered 529: overloaded', class: 'transient', retryable: true, retryAfterMs: 1_000 } as const
+      const why = { reason: 'the provider answered 529: overloaded', class: 'transient', retryable: true, retryAfterMs: 1_000, historyRefused: false } as const
       write('model-requests', { type: 'attempt-failed', ...place(round), attempt, ...why })
     },
 
