@@ -29,7 +29,7 @@ export function messageRequest({ model, system }: Agent, request: ProviderReques
     max_tokens: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
     ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: { type: 'none' } } : {}) }),
-    ...systemOf(system, request.nudge),
+    ...systemOf(request.system ?? system, request.nudge),
     messages,
   }
 }

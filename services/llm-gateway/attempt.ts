@@ -26,6 +26,7 @@ import type { AttemptTask } from './reducer.ts'
 import type { SilenceWatch } from './silence.ts'
 import { watchSilence } from './silence.ts'
 import { noLongerWanted, orStopped, stopped, waitingUntil } from './stopping.ts'
+import { inItsWords } from './text-calling.ts'
 
 export type GatewayOptions = {
   agents: Agents
@@ -225,7 +226,7 @@ async function* guarded(
     silence.pause() // what loads here is our own code
     const provider = await options.connect(agent)
     silence.resume()
-    yield* provider.stream(request, signal, silence.heard)
+    yield* provider.stream(inItsWords(agent, request), signal, silence.heard)
     return noEnding
   } catch (error) {
     const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`

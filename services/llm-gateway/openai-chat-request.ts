@@ -21,7 +21,7 @@ export function chatRequest({ model, system }: Agent, request: ProviderRequest):
   return {
     model: model.name,
     messages: [
-      ...systemMessage(system),
+      ...systemMessage(request.system ?? system),
       ...systemMessage(request.nudge ?? ''),
       ...chatMessages(
         request.history,

@@ -8,6 +8,8 @@ import type { Declaration, FailureClass, HistoryEntry, PartEvent, Stop, Usage } 
 
 /** One round as the model is asked for it, in our words; a provider's file makes its own messages of it. */
 export type ProviderRequest = {
+  /** The instructions, in place of the agent's own; undefined: those. */
+  system?: string
   /** A text that stands at the top of this one request (I1); null: none. */
   nudge: string | null
   /** The tools offered. */

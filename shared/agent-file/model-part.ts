@@ -11,7 +11,7 @@ import { variableValue } from './variables.ts'
 const keyVariables: Record<ProviderName, string> = { anthropic: 'ANTHROPIC_API_KEY', 'openai-chat': 'OPENAI_API_KEY' }
 
 export function modelOf(source: Source, content: ModelContent): Model {
-  const { provider = 'anthropic', name = '', maxOutputTokens = 1, temperature } = content
+  const { provider = 'anthropic', name = '', maxOutputTokens = 1, temperature, toolCalls } = content
   const baseUrl = content.baseUrl === undefined ? undefined : urlOf(source, ['model', 'baseUrl'], content.baseUrl)
   return {
     provider,
@@ -20,6 +20,7 @@ export function modelOf(source: Source, content: ModelContent): Model {
     apiKey: apiKeyOf(source, content),
     maxOutputTokens,
     ...(temperature === undefined ? {} : { temperature }),
+    ...(toolCalls === undefined ? {} : { toolCalls }),
   }
 }
 
