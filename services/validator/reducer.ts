@@ -11,6 +11,7 @@
 
 import { compiledSchema } from '../../shared/arguments/compiled-schema.ts'
 import { missingFrom, requiredFields } from '../../shared/arguments/required-fields.ts'
+import { nameFault } from '../../shared/arguments/tool-name.ts'
 import type { Call, Rejection, RoundChecked, RoundProposed } from '../../shared/messages.ts'
 import type { Stage } from '../../shared/stage.ts'
 import { closed } from '../../shared/stage.ts'
@@ -18,7 +19,6 @@ import { argumentsRefusal } from './arguments-check.ts'
 import { problemRefusal } from './call-problem.ts'
 import type { Refusal } from './directive.ts'
 import { rejection } from './directive.ts'
-import { nameFault } from '../../shared/arguments/tool-name.ts'
 import { unknownTool, unusableSchema } from './tool-refusal.ts'
 
 export const validator: Stage<never, RoundProposed> = {

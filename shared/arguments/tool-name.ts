@@ -1,6 +1,6 @@
 // Names of tools as models write them: not there at all, with invisible characters in them, or nearly right.
 
-import { invisible } from '../../shared/arguments/name-text.ts'
+import { invisible } from './name-text.ts'
 
 /** Why no tool can have this name; undefined: one could. */
 export function nameFault(name: string): 'blank' | 'invisible' | undefined {
