@@ -83,7 +83,8 @@ describe('I2, the foreign dialect', () => {
       async ({ ask, server, starts, records }) => {
         const { finished } = await ask('write it')
         expect(finished).toMatchObject({ outcome: 'answered', reply: 'It is written.', totals: { rounds: 2, calls: 1 } })
-        expect((await starts()).map((line) => JSON.parse(line).arguments)).toEqual([{ path: 'hello.py', content: 'print(1)' }])
+        const raw = '{"path":"hello.py","content":"print(1)"}'
+        expect((await starts()).map((line) => JSON.parse(line).arguments)).toEqual([raw])
         expect(resultsOf(server.requests[1])).toHaveLength(1)
         expect(textsOf(server.requests[1])).toEqual(['write it'])
         const rounds = (await records('history')).filter((entry) => entry.type === 'history-entry' && entry.round === 1)
@@ -91,7 +92,7 @@ describe('I2, the foreign dialect', () => {
           {
             response: {
               text: '',
-              calls: [{ source: 'text', raw: '{"path": "hello.py","content": "print(1)"}' }],
+              calls: [{ source: 'text', raw }],
               textCalls: { dialect: 'json' },
             },
           },
