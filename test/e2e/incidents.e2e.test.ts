@@ -112,6 +112,22 @@ describe('I2, the foreign dialect', () => {
     })
   })
 
+  it('is how a model without tool calls of its own is told to call, and told what came of it', async () => {
+    const shape = '{"name": "file_write", "arguments": {"path":"hello.py","content":"print(1)"}}'
+    await withPipeline(
+      { model: script(says(text(shape)), says(text('It is written.'))), tools },
+      async ({ agent, ask, server, starts }) => {
+        agent.model.toolCalls = 'text'
+        const { finished } = await ask('write it')
+        expect(finished).toMatchObject({ outcome: 'answered', reply: 'It is written.', totals: { rounds: 2, calls: 1 } })
+        expect(await starts()).toHaveLength(1)
+        expect(server.requests.map((request) => request.tools)).toEqual([undefined, undefined])
+        expect(systemOf(server.requests[0])).toContain('{"name": "file_write", "arguments": {"path":"...","content":"..."}}')
+        expect(textsOf(server.requests[1])).toEqual(['write it', shape, expect.stringMatching(/^Result of the tool file_write \(ok\):\n/)])
+      },
+    )
+  })
+
   it('is text where it is only quoted', async () => {
     const quoted = `I will not run ${written} for you.`
     await withPipeline({ model: script(says(text(quoted))), tools }, async ({ ask, starts }) => {
