@@ -20,8 +20,11 @@ export type Reading =
   | { kind: 'calls'; calls: WrittenCall[]; repairs: Set<Repair>; marked: boolean }
   | { kind: 'broken'; names: string[]; why: string; marked: boolean }
 
-/** `names`: every name that could be meant; the first one is the call's. `id`: empty where none is written. */
-export type WrittenCall = { names: [string, ...string[]]; id: string; arguments: WrittenArguments }
+/**
+ * `names`: every name that could be meant; the first one is the call's. `id`: empty where none is written. `left`: what stands among the arguments under a
+ * name that never becomes one.
+ */
+export type WrittenCall = { names: [string, ...string[]]; id: string; arguments: WrittenArguments; left?: string[] }
 
 /** `json`: strict JSON text. `fields`: texts without a type, which only the schema can tell. */
 export type WrittenArguments = { kind: 'json'; json: string } | { kind: 'fields'; fields: WrittenField[] }

@@ -2,8 +2,8 @@
 // stands beside its arguments.
 //
 // J1. An empty or blank name is no call. With a name and a tool the name wins.
-// J2. The reserved names never become arguments. What stands beside name and arguments and has no place in a call makes it unreadable: it is data, or a
-//     mistake, and neither may run.
+// J2. The reserved names never become arguments; a tool that has an argument of such a name is not run without it. What stands beside name and
+//     arguments and has no place in a call makes it unreadable: it is data, or a mistake, and neither may run.
 // J3. The declaration of a tool names a tool too, with the schema of its parameters. It is no call.
 
 import { listed, quoted } from '../../../shared/arguments/name-text.ts'
@@ -56,7 +56,8 @@ function objectShape(json: string, repairs: Set<Repair>): Shape {
   if (list === undefined) return undefined
   const members: Members = new Map(list.map((member) => [member.name, member.json]))
   const names = ['name', 'tool'].flatMap((key) => nameIn(members, key))
-  const inner = functionOf(members)
+  const innerList = membersOf(members.get('function') ?? '')
+  const inner = innerList && new Map(innerList.map((member) => [member.name, member.json]))
 
   if (names[0] !== undefined && (members.has('arguments') || isLlamaCall(members))) {
     const [first, ...others] = names
@@ -67,6 +68,7 @@ function objectShape(json: string, repairs: Set<Repair>): Shape {
   }
   const named = inner === undefined ? undefined : nameIn(inner, 'name')[0]
   if (inner?.has('arguments') && named !== undefined) {
+    if (members.size < list.length || inner.size < (innerList?.length ?? 0)) return repeated([named])
     const strange = [...strangeTo(members, ['function', 'id', 'tool_call_id', 'type', 'index']), ...strangeTo(inner, ['name', 'arguments'])]
     return withArguments([named], idOf(members), { args: inner.get('arguments') ?? '', strange }, repairs)
   }
@@ -75,7 +77,8 @@ function objectShape(json: string, repairs: Set<Repair>): Shape {
     const rest = list.filter(({ name }) => !reserved.includes(name))
     const [first, ...others] = names
     const flat = `{${rest.map((member) => `${member.quoted}:${member.json}`).join(',')}}`
-    return { kind: 'call', calls: [{ names: [first, ...others], id: idOf(members), arguments: { kind: 'json', json: flat } }] }
+    const left = reserved.filter((name) => !['tool', 'name', 'id', 'tool_call_id'].includes(name) && members.has(name))
+    return { kind: 'call', calls: [{ names: [first, ...others], id: idOf(members), arguments: { kind: 'json', json: flat }, left }] }
   }
   const isOnlyNamed = names.length > 0 && strangeTo(members, ['name', 'id', 'tool_call_id', 'type']).length === 0
   return isOnlyNamed ? { kind: 'broken', names, why: 'it has no arguments' } : undefined
@@ -116,11 +119,6 @@ function nameIn(members: Members, key: string): string[] {
 
 function idOf(members: Members): string {
   return stringOf(members.get('id')) ?? stringOf(members.get('tool_call_id')) ?? ''
-}
-
-function functionOf(members: Members): Members | undefined {
-  const list = membersOf(members.get('function') ?? '')
-  return list === undefined ? undefined : new Map(list.map((member) => [member.name, member.json]))
 }
 
 /** Llama's word for arguments is the word for their schema elsewhere (J3). */

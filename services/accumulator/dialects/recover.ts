@@ -68,7 +68,7 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
   return { kind: 'calls', dialect, calls, repairs: [...repairs].sort() }
 }
 
-/** Whether a call was to stand in this broken frame: it names a tool that was offered, and goes on to its end. What ends as a sentence does is one. */
+/** Whether a call was to stand in this broken frame: it names a tool that was offered, and goes on to its end. What ends as a sentence does only speaks about it. */
 function isMeant({ names, marked }: Extract<Reading, { kind: 'broken' }>, { spoken, offered, isFenced }: Offer): boolean {
   if (!['>', '}', ']', ')'].includes(spoken.slice(-1))) return false
   return offered.some(({ name }) => names.includes(name) || (marked && !isFenced && spoken.includes(name)))
@@ -79,7 +79,7 @@ function toolOf(name: string, { offered }: Offer): OfferedTool | undefined {
 }
 
 function judgedCall(
-  { names: [name], id, arguments: written }: WrittenCall,
+  { names: [name], id, arguments: written, left = [] }: WrittenCall,
   offer: Offer,
   repairs: Set<Repair>,
 ): RecoveredCall | { why: string } {
@@ -88,7 +88,9 @@ function judgedCall(
   const schema = compiledSchema(tool.schema)
   if (schema.kind === 'unusable') return { why: `the tool ${quoted(name)} cannot be called: its schema is unusable` }
   const raw = written.kind === 'json' ? written.json : typedObject(written.fields, schema.schema, repairs)
-  const fault = faultIn(raw, schema)
+  const lost = left.filter((field) => isDeclared(schema.schema, field))
+  const fault =
+    lost.length > 0 ? `${listed(lost.map(quoted), 'and')} cannot be told from the call's own fields there` : faultIn(raw, schema)
   return fault === undefined ? { id, name, raw } : { why: `${quoted(name)} cannot be called like that: ${fault}` }
 }
 
@@ -114,5 +116,9 @@ function takes(schema: Record<string, unknown>, name: string): boolean {
   const { properties, additionalProperties, patternProperties } = schema
   if (additionalProperties !== undefined || patternProperties !== undefined || properties === undefined) return true
   if (['$ref', 'allOf', 'anyOf', 'oneOf', 'if'].some((keyword) => keyword in schema)) return true
+  return isDeclared(schema, name)
+}
+
+function isDeclared({ properties }: Record<string, unknown>, name: string): boolean {
   return typeof properties === 'object' && properties !== null && Object.hasOwn(properties, name)
 }

@@ -43,6 +43,12 @@ describe('the shapes of incident I2, in their priority', () => {
     expect(calls(text(flat))).toEqual([['anything', { city: 'Oslo' }]])
   })
 
+  it('is not run without an argument that has such a name', () => {
+    const tools = [{ name: 'make', schema: '{"type":"object","properties":{"path":{"type":"string"},"type":{"type":"string"}}}' }]
+    expect(recovered(text({ tool: 'make', path: 'a', type: 'folder' }), tools)).toMatchObject({ kind: 'lookalike' })
+    expect(calls(text({ tool: 'make', path: 'a' }), tools)).toEqual([['make', { path: 'a' }]])
+  })
+
   it('takes the id that is written, and none where none is', () => {
     const ids = (spoken: string) => {
       const recovery = recovered(spoken)
@@ -130,6 +136,7 @@ describe('all or nothing', () => {
       "'search' cannot be called like that: field 'query' is given twice",
     )
     expect(why('{"name":"now","name":"search","arguments":{}}')).toBe('one of its fields is given twice')
+    expect(why('{"function":{"name":"search","name":"now","arguments":{}}}')).toBe('one of its fields is given twice')
   })
 })
 

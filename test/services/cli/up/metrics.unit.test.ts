@@ -182,7 +182,16 @@ describe('the metrics of what stages decide', () => {
       ...{ usage, declarations: [], policy: defaultPolicy },
     }
     const failed: Message = {
-      ...{ type: 'attempt-failed', ...place, attempt: 'attempt-id', reason: 'r', class: 'transient', retryable: true, retryAfterMs: 0, historyRefused: false },
+      ...{
+        type: 'attempt-failed',
+        ...place,
+        attempt: 'attempt-id',
+        reason: 'r',
+        class: 'transient',
+        retryable: true,
+        retryAfterMs: 0,
+        historyRefused: false,
+      },
     }
     metrics.instruments.observed('llm-gateway', { messages: [finished, failed, failed], written: [] })
     const outcome = (given: CallResult | null): Message => ({
