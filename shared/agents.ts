@@ -64,6 +64,8 @@ export type Model = {
   apiKey: string
   maxOutputTokens: number
   temperature?: number
+  /** How it calls tools; default: natively. text: it is told to write its calls as text, because it has no other way. */
+  toolCalls?: 'native' | 'text'
 }
 
 export type Agent = { name: string; system: string; model: Model; tools: Tool[]; settings: AgentSettings }

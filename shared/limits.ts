@@ -33,6 +33,8 @@ export const limits = {
   callNameTextsMax: 256,
   /** Bytes of one call's argument text. */
   argumentBytesMax: 1 * MiB,
+  /** Bytes of a visible text that is looked at for calls written in it. */
+  textCallsBytesMax: 2 * MiB,
   /** Nesting of one call's arguments. */
   argumentDepthMax: 100,
   /** Bytes and nesting of one tool's schema, and how many compiled ones a process keeps. */

@@ -168,6 +168,8 @@ export type AttemptFailed = {
   retryable: boolean
   /** milliseconds after this record's time before the next attempt */
   retryAfterMs: number
+  /** the provider says that the calls and results of the history do not go together: it was not sent rebuilt yet, and is now (I5.4) */
+  historyRefused: boolean
 }
 
 /**
@@ -854,10 +856,10 @@ export type ApprovalOutcome = 'approved' | 'rejected' | 'expired' | 'withdrawn'
 
 /**
  * Where the argument text of a call came from (I5.1: sources are never joined): pieces; the event that ended the call and said them whole;
- * the start of the call; the start of the whole response. A reader that does not know a newer symbol reads the default, the most cautious
- * one.
+ * the start of the call; the start of the whole response; text: the model wrote the call as visible text (I2). A reader that does not know
+ * a newer symbol reads the default, the most cautious one.
  */
-export type ArgumentSource = 'none' | 'start' | 'deltas' | 'done' | 'message_start'
+export type ArgumentSource = 'none' | 'start' | 'deltas' | 'done' | 'message_start' | 'text'
 
 /** A call that waits for the approval guard. */
 export type AskedCall = {
@@ -1217,7 +1219,7 @@ export type Repair = {
 export type Response = {
   /** the attempt that it came from; empty when no attempt succeeded */
   attempt: string
-  /** visible text, blocks joined without a separator */
+  /** visible text, blocks joined without a separator; empty where calls were recovered from it */
   text: string
   /** JSON array of the thinking blocks exactly as sent, to be returned to the provider; empty when there were none */
   reasoning: string
@@ -1229,6 +1231,8 @@ export type Response = {
   finish: string
   /** tokens of the attempt */
   usage: Usage
+  /** the visible text was built like calls (I2); null: it was not */
+  textCalls: TextCalls | null
 }
 
 /**
@@ -1256,6 +1260,22 @@ export type Rung = 'nudge' | 'text_only' | 'end'
  * symbol reads the default, the most cautious one.
  */
 export type Stop = 'end' | 'calls' | 'length' | 'refusal' | 'cut' | 'other'
+
+/**
+ * A visible text that is built like calls (I2): either they were recovered from it and stand in the response in its place, or they cannot
+ * run and the text stays.
+ */
+export type TextCalls = {
+  /** how it is written: the name of the dialect that read it */
+  dialect: string
+  /**
+   * what had to be repaired to read it, without a change of any value, sorted: trailing-comma, single-quotes, python-word,
+   * control-character, bad-escape
+   */
+  repairs: string[]
+  /** why none of it can run, a clause for the model; null: the calls were recovered */
+  fault: string | null
+}
 
 /** A tool by the hash of its declaration: gateway and executor find it in their own agent files or refuse. */
 export type ToolRef = {

@@ -19,6 +19,7 @@ import { partWeight } from '../../shared/part-weight.ts'
 import type { Output, Stage } from '../../shared/stage.ts'
 import { closed, unreachable } from '../../shared/stage.ts'
 import { emptyResponse, foldResponse } from './response.ts'
+import { withTextCalls } from './text-calls.ts'
 
 export type OpenRound = {
   /** Names of all tools that the request offered. */
@@ -101,9 +102,8 @@ function proposed(open: OpenRound, finished: ModelFinished): Output {
 function answer(open: OpenRound, finished: ModelFinished): Pick<RoundProposed, 'response' | 'failure'> {
   if (finished.failure !== null) return { response: emptyResponse(finished), failure: finished.failure }
   const parts = partsOf(open, finished)
-  return Array.isArray(parts)
-    ? foldResponse(parts, finished, open.offered)
-    : { response: { ...emptyResponse(finished), stop: 'cut' }, failure: parts }
+  if (!Array.isArray(parts)) return { response: { ...emptyResponse(finished), stop: 'cut' }, failure: parts }
+  return withTextCalls(foldResponse(parts, finished, open.offered), finished, open.offered)
 }
 
 /** The parts 0 to parts - 1 in order, or why there is no answer (A2). */

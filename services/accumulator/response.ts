@@ -16,7 +16,7 @@ import { argumentsFrom } from './source-precedence.ts'
 
 /** The response beside a failure. Its tokens were used all the same. */
 export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): Response {
-  return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage }
+  return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage, textCalls: null }
 }
 
 /** The response that the parts make, in their order, or an empty one and why: see `failureOf`. `offered`: the names of the tools that were. */

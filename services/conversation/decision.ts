@@ -25,8 +25,10 @@ export function decide(turn: Turn, { response, failure, intervention }: RoundOut
   }
   // A silent last request is the end either way; where a cap had asked for it, the turn ends as capped, with the cap named (I3).
   if (intervention?.rung === 'end' && !textOnly?.cap) return failed(intervention.class ?? 'no_progress', intervention.reason)
-  // A text that an intervention speaks against (it repeats itself) is no reply, unless it is the last one that was to be had.
-  const isReply = response.calls.length === 0 && (intervention === null || intervention.ordinary)
+  // A text that an intervention speaks against (it repeats itself) is no reply, unless it is the last one that was to be had; neither is a call that
+  // the model wrote as text and that it is told could not run (I2).
+  const isUnread = response.textCalls?.fault != null
+  const isReply = response.calls.length === 0 && (intervention === null || (intervention.ordinary && !isUnread))
   if (hasText && (isReply || textOnly !== null)) return answered(response, textOnly?.cap ?? null)
   if (response.stop === 'refusal' && response.calls.length === 0) return failed('refused', reasons.refused)
   if (textOnly !== null) {

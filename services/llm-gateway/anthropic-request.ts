@@ -22,7 +22,7 @@ const cached: { cache_control: CacheControlEphemeral } = { cache_control: { type
 /** Throws where a tool's schema is no JSON: the agent's file was not checked. */
 export function messageRequest({ model, system }: Agent, request: ProviderRequest): MessageCreateParams {
   const tools = request.tools.map(toolOf)
-  const messages = conversationMessages(request.history)
+  const messages = conversationMessages(request.history, request.rebuilt)
   markLast(tools)
   markLast(messages.at(-1)?.content ?? [])
   return {
@@ -30,7 +30,7 @@ export function messageRequest({ model, system }: Agent, request: ProviderReques
     max_tokens: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
     ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: { type: 'none' } } : {}) }),
-    ...systemOf(system, request.nudge),
+    ...systemOf(request.system ?? system, request.nudge),
     messages,
   }
 }

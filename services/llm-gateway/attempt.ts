@@ -35,6 +35,7 @@ import type { AttemptTask } from './reducer.ts'
 import type { SilenceWatch } from './silence.ts'
 import { watchSilence } from './silence.ts'
 import { noLongerWanted, orStopped, stopped, waitingUntil } from './stopping.ts'
+import { inItsWords } from './text-calling.ts'
 
 export type GatewayOptions = {
   agents: Agents
@@ -147,7 +148,7 @@ async function prepare({ options, context, task, log }: Attempt): Promise<Ready 
     const history = entries.filter((entry) => entry.type === 'history-entry')
     const tooLarge = historyTooLarge(history)
     if (tooLarge !== undefined) return tooLarge
-    const providerRequest = { nudge, tools: declarations, textOnly: callsLeft === 0, history }
+    const providerRequest = { nudge, tools: declarations, textOnly: callsLeft === 0, history, rebuilt: task.rebuilt }
     return {
       kind: 'ready',
       agent,
@@ -269,7 +270,7 @@ async function* guarded(
     silence.pause() // what loads here is our own code
     const provider = await options.connect(agent)
     silence.resume()
-    yield* provider.stream(request, signal, silence.heard)
+    yield* provider.stream(inItsWords(agent, request), signal, silence.heard)
     return noEnding
   } catch (error) {
     const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`
@@ -317,10 +318,15 @@ function tooLarge(bytes: number): Failed {
   return { kind: 'failed', code: 'provider.stream', class: 'deterministic', reason, retryable: false, retryAfterMs: null }
 }
 
+const refusedOnce = 'the history of this conversation is refused, and sent once more, rebuilt'
+const refusedAgain = 'the history of this conversation is refused, also rebuilt; begin a new conversation'
+
 function attemptFailed({ task, id, log }: Attempt, failed: Failed): AttemptFailed {
   const { code, retryable } = failed
   const retryAfterMs = failed.retryAfterMs ?? Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
-  const reason = shortReason(failed.reason)
-  log.info({ code, class: failed.class, reason, retryable, retryAfterMs }, 'the attempt failed')
-  return { type: 'attempt-failed', ...id, reason, class: failed.class, retryable, retryAfterMs }
+  const isOfHistory = failed.historyRefused ?? false
+  const historyRefused = isOfHistory && !task.rebuilt
+  const reason = shortReason(isOfHistory ? `${task.rebuilt ? refusedAgain : refusedOnce}: ${failed.reason}` : failed.reason)
+  log.info({ code, class: failed.class, reason, retryable, retryAfterMs, historyRefused }, 'the attempt failed')
+  return { type: 'attempt-failed', ...id, reason, class: failed.class, retryable, retryAfterMs, historyRefused }
 }

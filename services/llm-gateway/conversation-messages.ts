@@ -11,16 +11,20 @@ import type { ContentBlockParam, ToolResultBlockParam, ToolUseBlockParam } from 
 import type { HistoryEntry } from '../../shared/messages.ts'
 import type { CallIds, SpokenCall } from './spoken-history.ts'
 import { inputOf, usableName, utterances } from './spoken-history.ts'
+import type { ValidMessage } from './valid-messages.ts'
+import { validMessages } from './valid-messages.ts'
 
 /** A message under construction: its content is always a list of blocks. */
 export type ConversationMessage = { role: 'user' | 'assistant'; content: ContentBlockParam[] }
 
 const callIds: CallIds = { taken: /^[a-zA-Z0-9_-]{1,64}$/, made: (place) => `call_${place}` }
+/** Of a history that the provider has refused: all ids are ours, since those that were taken may be foreign to who answers now. */
+const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
 
 /** `history` in order of turn and round. */
-export function conversationMessages(history: HistoryEntry[]): ConversationMessage[] {
+export function conversationMessages(history: HistoryEntry[], rebuilt = false): ConversationMessage[] {
   const messages: ConversationMessage[] = []
-  for (const said of utterances(history, callIds)) {
+  for (const said of utterances(history, rebuilt ? ownIds : callIds)) {
     if (said.by === 'user') append(messages, 'user', [textBlock(said.text)])
     else {
       const text = said.text === '' ? [] : [textBlock(said.text)]
@@ -28,7 +32,12 @@ export function conversationMessages(history: HistoryEntry[]): ConversationMessa
       if (said.calls.length > 0) append(messages, 'user', said.calls.map(toolResult))
     }
   }
-  return messages
+  return rebuilt ? withBlocks(validMessages(messages)) : messages
+}
+
+/** Every content as blocks. */
+function withBlocks(messages: ValidMessage[]): ConversationMessage[] {
+  return messages.map(({ role, content }) => ({ role, content: typeof content === 'string' ? [textBlock(content)] : content }))
 }
 
 /** A user who speaks twice in a row, or after results, says it in one message. */

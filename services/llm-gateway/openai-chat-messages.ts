@@ -19,20 +19,28 @@ import { exactJson, isObject } from './exact-json.ts'
 import type { ServerHabits } from './openai-chat-server.ts'
 import type { CallIds, SpokenCall } from './spoken-history.ts'
 import { inputOf, usableName, utterances } from './spoken-history.ts'
+import type { ChatForm } from './valid-chat-messages.ts'
+import { noAnswer, validChatMessages } from './valid-chat-messages.ts'
 
 /** Whose reasoning may go back, and in which fields. */
 export type ReturnedReasoning = { model: string; fields: ServerHabits['reasoning'] }
 
 /** A provider takes back what it sent, but OpenAI no more than 40 characters. Nine letters and digits are the one form that every server takes. */
 const callIds: CallIds = { taken: /^[\x21-\x7e]{1,40}$/, made: (place) => createHash('sha256').update(place).digest('hex').slice(0, 9) }
+/** Of a history that the server has refused: all ids are ours, since those that were taken may be foreign to who answers now. */
+const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
+/** What the strictest server takes. */
+const strictForm: ChatForm = { id: /^[a-zA-Z0-9]{9}$/, madeId: callIds.made, alternating: true }
 
-const noAnswer = '(This was left without an answer.)'
+/** `nineCharacterIds`: the server takes no other ids than nine letters and digits. `rebuilt`: as in ProviderRequest. */
+export type HowSaid = { nineCharacterIds: boolean; rebuilt: boolean }
 
 /** `history` in order of turn and round. */
-export function chatMessages(history: HistoryEntry[], returned: ReturnedReasoning): ChatCompletionMessageParam[] {
+export function chatMessages(history: HistoryEntry[], returned: ReturnedReasoning, how: HowSaid): ChatCompletionMessageParam[] {
   const messages: ChatCompletionMessageParam[] = []
   let hasCalled = false
-  for (const said of utterances(history, callIds)) {
+  const taken = how.nineCharacterIds ? { ...callIds, taken: strictForm.id } : callIds
+  for (const said of utterances(history, how.rebuilt ? ownIds : taken)) {
     hasCalled = said.by === 'model' && (hasCalled || said.calls.length > 0)
     if (said.by === 'user') appendUser(messages, said.text)
     else {
@@ -40,7 +48,7 @@ export function chatMessages(history: HistoryEntry[], returned: ReturnedReasonin
       for (const { id, result } of said.calls) messages.push({ role: 'tool', tool_call_id: id, content: result.text })
     }
   }
-  return messages
+  return how.rebuilt ? validChatMessages(messages, strictForm) : messages
 }
 
 function appendUser(messages: ChatCompletionMessageParam[], text: string): void {

@@ -22,9 +22,13 @@ export function chatRequest({ model, system }: Agent, request: ProviderRequest):
   return {
     model: model.name,
     messages: [
-      ...systemMessage(system),
+      ...systemMessage(request.system ?? system),
       ...systemMessage(request.nudge ?? ''),
-      ...chatMessages(request.history, { model: model.name, fields: habits.reasoning }),
+      ...chatMessages(
+        request.history,
+        { model: model.name, fields: habits.reasoning },
+        { nineCharacterIds: habits.nineCharacterIds, rebuilt: request.rebuilt },
+      ),
     ],
     ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: 'none' } : {}) }),
     [habits.outputLimit]: model.maxOutputTokens,

@@ -8,6 +8,8 @@ export type ServerHabits = {
   asksForUsage: boolean
   /** The fields of reasoning that it takes back, and mostly demands. */
   reasoning: ('reasoning_content' | 'reasoning')[]
+  /** The ids of calls have to be nine letters and digits. */
+  nineCharacterIds: boolean
 }
 
 /**
@@ -24,5 +26,6 @@ export function serverHabits(baseUrl: string | undefined): ServerHabits {
     outputLimit: baseUrl === undefined || isAt('openai.com', 'azure.com') ? 'max_completion_tokens' : 'max_tokens',
     asksForUsage: !isAt('mistral.ai'),
     reasoning: isAt('openrouter.ai') ? ['reasoning_content', 'reasoning'] : ['reasoning_content'],
+    nineCharacterIds: isAt('mistral.ai'),
   }
 }

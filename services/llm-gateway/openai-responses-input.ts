@@ -14,12 +14,14 @@ import type { CallIds, SpokenCall } from './spoken-history.ts'
 import { inputOf, usableName, utterances } from './spoken-history.ts'
 
 const callIds: CallIds = { taken: /^[\x21-\x7e]{1,64}$/, made: (place) => `call_${place}` }
+/** Of a history that the server has refused: nothing of it that only the server could know. */
+const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
 
-/** `history` in order of turn and round. `model`: whose reasoning may go back. */
-export function responsesInput(history: HistoryEntry[], model: string): ResponseInputItem[] {
-  return utterances(history, callIds).flatMap((said): ResponseInputItem[] => {
+/** `history` in order of turn and round. `model`: whose reasoning may go back. `rebuilt`: as in ProviderRequest. */
+export function responsesInput(history: HistoryEntry[], model: string, rebuilt = false): ResponseInputItem[] {
+  return utterances(history, rebuilt ? ownIds : callIds).flatMap((said): ResponseInputItem[] => {
     if (said.by === 'user') return [{ role: 'user', content: said.text }]
-    const reasoning = reasoningOf(said.thinking, model)
+    const reasoning = rebuilt ? [] : reasoningOf(said.thinking, model)
     const before = (call: number) => reasoning.flatMap(({ calls, item }) => (calls === call ? [item] : []))
     return [
       ...(said.calls.length === 0 && said.text === '' ? [] : before(0)),

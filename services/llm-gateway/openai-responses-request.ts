@@ -15,12 +15,12 @@ const withoutReasoning = /^(?:ft:)?(?:gpt-3|gpt-4|chatgpt)/
 /** Throws where a tool's schema is no JSON: the agent's file was not checked. */
 export function responsesRequest({ model, system }: Agent, request: ProviderRequest): ResponseCreateParamsStreaming {
   const tools = request.tools.map(toolOf)
-  const instructions = [system, request.nudge ?? ''].filter((text) => text.trim() !== '').join('\n\n')
+  const instructions = [request.system ?? system, request.nudge ?? ''].filter((text) => text.trim() !== '').join('\n\n')
   return {
     model: model.name,
     ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: 'none' } : {}) }),
     ...(instructions === '' ? {} : { instructions: instructions.toWellFormed() }),
-    input: responsesInput(request.history, model.name),
+    input: responsesInput(request.history, model.name, request.rebuilt),
     max_output_tokens: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
     store: false,

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
 import { contextFull, saysContextFull } from './context-full.ts'
 import { isObject } from './exact-json.ts'
+import { saysHistoryRefused } from './history-refused.ts'
 import type { Failed } from './provider.ts'
 import { shortReason } from './reason.ts'
 
@@ -24,6 +25,7 @@ export function httpFailure(
     reason,
     retryable: !refused && headers?.get('x-should-retry') !== 'false',
     retryAfterMs: retryAfter(headers),
+    ...(saysHistoryRefused({ status, said }) ? { historyRefused: true as const } : {}),
   }
 }
 
@@ -56,7 +58,9 @@ export function reportedError({ type, words, message, refused }: Reported): Fail
   const said = typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
   const reason = `the provider reported ${type} inside the stream: ${said}`
   if (saysContextFull({ status: undefined, words, said })) return contextFull(reason)
-  return refused ? { ...transient('provider.refused', reason), class: 'refused', retryable: false } : transient('provider.stream', reason)
+  const historyRefused = saysHistoryRefused({ status: undefined, said }) ? { historyRefused: true as const } : {}
+  if (!refused) return { ...transient('provider.stream', reason), ...historyRefused }
+  return { ...transient('provider.refused', reason), class: 'refused', retryable: false, ...historyRefused }
 }
 
 function transient(code: ErrorCode, reason: string): Failed {

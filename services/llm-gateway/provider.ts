@@ -8,6 +8,8 @@ import type { Declaration, FailureClass, HistoryEntry, PartEvent, Stop, Usage } 
 
 /** One round as the model is asked for it, in our words; a provider's file makes its own messages of it. */
 export type ProviderRequest = {
+  /** The instructions, in place of the agent's own; undefined: those. */
+  system?: string
   /** A text that stands at the top of this one request (I1); null: none. */
   nudge: string | null
   /** The tools offered. */
@@ -16,6 +18,8 @@ export type ProviderRequest = {
   textOnly: boolean
   /** In order of turn and round; the user's messages are round 0. */
   history: HistoryEntry[]
+  /** The provider has refused this history (I5.4): it is to be said once more with all that may be foreign in it replaced. */
+  rebuilt: boolean
 }
 
 /**
@@ -36,6 +40,8 @@ export type Failed = {
   retryable: boolean
   retryAfterMs: Milliseconds | null
   finish?: string
+  /** The provider says that calls and results of the history do not go together (I5.4). */
+  historyRefused?: true
 }
 
 /** Some events of the stream, or its end. */

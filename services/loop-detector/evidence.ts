@@ -21,6 +21,8 @@ export type RoundEvidence = {
   /** Its visible text, and whether there is any. */
   text: string
   spoke: boolean
+  /** Why its text, which is built like a call, cannot run (I2); null: it is no such text. */
+  unread: string | null
   /** It has calls, whatever became of them. */
   called: boolean
   /** The length limit cut it. */
@@ -75,6 +77,7 @@ export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundE
     textOnly: checked.callsLeft <= 0,
     text: response.text,
     spoke: response.text.trim() !== '',
+    unread: response.textCalls?.fault ?? null,
     called: response.calls.length > 0,
     cut: response.stop === 'length',
     calls,

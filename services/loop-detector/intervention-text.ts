@@ -87,3 +87,13 @@ export function monologue(responses: number): string {
     'Either call a tool now, or give the user your final answer in plain text. If you cannot go on, say what is missing.',
   ].join('\n')
 }
+
+/** After a text that is built like a call and cannot run (I2). `why`: a clause. */
+export function unreadCall(why: string): string {
+  return [
+    `Your last response was written like a tool call, but it could not be run: ${why}.`,
+    'Nothing was executed, and it was not taken as your answer.',
+    'If you wanted to call a tool, call it again in the way you were told to, with one of the tools you were given and arguments that it accepts.',
+    'If it was meant as your answer, write it again with a sentence around it that says what it is.',
+  ].join('\n')
+}

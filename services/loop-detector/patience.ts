@@ -35,5 +35,8 @@ export function sameRounds({ cycleLaps }: LoopThresholds): number {
 /** One response that repeats itself: so many times in a row, sooner where the unit is long, and so many words of it. Refrains and emphasis are shorter. */
 export const chantMin = { times: 10, timesOfLong: 5, longWords: 12, words: 40 }
 
+/** Texts in a turn that are built like a call and cannot run, each of which is answered (I2). */
+export const unreadCallsMax = 2
+
 /** Responses in a row that speak and do nothing: of the same text, and of any. */
 export const monologueMin = { same: 3, any: 6 }

@@ -11,6 +11,7 @@ import { repeatedRound } from './rules/repeated-round.ts'
 import { sameAnswer } from './rules/same-answer.ts'
 import { schemaFailure } from './rules/schema-failure.ts'
 import { sweep } from './rules/sweep.ts'
+import { unreadCall } from './rules/unread-call.ts'
 
 // Each rule gets back the memory that it began; that is kept in judgement.ts, under the rule's name.
 export const rules: Rule<unknown>[] = [
@@ -23,5 +24,6 @@ export const rules: Rule<unknown>[] = [
   sweep,
   chanting,
   monologue,
+  unreadCall,
   emptyResponse,
 ]

@@ -1,16 +1,16 @@
 // Checks the arguments of a call against the schema of its tool: one JSON object, read by everybody alike, that the schema allows.
 
 import type { ErrorObject } from 'ajv'
+import type { UsableSchema } from '../../shared/arguments/compiled-schema.ts'
+import { membersFault } from '../../shared/arguments/members.ts'
+import { missingFrom } from '../../shared/arguments/required-fields.ts'
+import { acceptedFields, schemaFault } from '../../shared/arguments/schema-fault.ts'
 import { argumentText } from '../../shared/call.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Call } from '../../shared/messages.ts'
 import { notAnObject, repeatedMemberRefusal, unreadable } from './call-problem.ts'
-import type { UsableSchema } from './compiled-schema.ts'
 import type { Refusal } from './directive.ts'
 import { missingFields } from './directive.ts'
-import { membersFault } from './members.ts'
-import { missingFrom } from './required-fields.ts'
-import { acceptedFields, schemaFault } from './schema-fault.ts'
 import { unusableSchema } from './tool-refusal.ts'
 
 /** Every error is named only where arguments are short: a long list can have one for each item. */

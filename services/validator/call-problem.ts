@@ -1,6 +1,7 @@
 // Why a call that the accumulator marked cannot run, in words for the model. Empty arguments have several causes, and the model can only do better if
 // it is told which: it sent `{}`, or nothing came, or the response was cut, before or after the arguments began.
 
+import { quoted, shownName } from '../../shared/arguments/name-text.ts'
 import type { JsonFault } from '../../shared/json-fault.ts'
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
@@ -8,7 +9,6 @@ import type { Call, CallProblem, Stop } from '../../shared/messages.ts'
 import { unreachable } from '../../shared/stage.ts'
 import type { Refusal } from './directive.ts'
 import { missingFields } from './directive.ts'
-import { quoted, shownName } from './name-text.ts'
 
 /** `missing`: the required fields that empty arguments lack. */
 export function problemRefusal(problem: CallProblem, call: Call, stop: Stop, missing: string[]): Refusal {

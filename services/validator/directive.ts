@@ -4,10 +4,10 @@
 // D1. The four lines of the frame stand first and are the same for every refusal; what else helps comes after them.
 // D2. What the model sent is untrusted: it is shown within bounds, well-formed, and names are escaped so that they cannot look like our words.
 
+import { listed, quoted, shownName } from '../../shared/arguments/name-text.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Rejection } from '../../shared/messages.ts'
 import { shortened } from '../../shared/text-cut.ts'
-import { listed, quoted, shownName } from './name-text.ts'
 
 /** Why a call is refused, in pieces. */
 export type Refusal = {

@@ -9,16 +9,16 @@
 //     source still says that nothing came.
 // V4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it.
 
+import { compiledSchema } from '../../shared/arguments/compiled-schema.ts'
+import { missingFrom, requiredFields } from '../../shared/arguments/required-fields.ts'
+import { nameFault } from '../../shared/arguments/tool-name.ts'
 import type { Call, Rejection, RoundChecked, RoundProposed } from '../../shared/messages.ts'
 import type { Stage } from '../../shared/stage.ts'
 import { closed } from '../../shared/stage.ts'
 import { argumentsRefusal } from './arguments-check.ts'
 import { problemRefusal } from './call-problem.ts'
-import { compiledSchema } from './compiled-schema.ts'
 import type { Refusal } from './directive.ts'
 import { rejection } from './directive.ts'
-import { missingFrom, requiredFields } from './required-fields.ts'
-import { nameFault } from './tool-name.ts'
 import { unknownTool, unusableSchema } from './tool-refusal.ts'
 
 export const validator: Stage<never, RoundProposed> = {

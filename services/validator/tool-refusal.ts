@@ -1,8 +1,8 @@
 // Why no call of a tool can run, whatever its arguments are: nobody offered it, or nobody can judge its arguments (R6).
 
+import { listed, quoted } from '../../shared/arguments/name-text.ts'
+import { nameFault, nearestNames } from '../../shared/arguments/tool-name.ts'
 import type { Refusal } from './directive.ts'
-import { listed, quoted } from './name-text.ts'
-import { nameFault, nearestNames } from './tool-name.ts'
 
 /** `name`: what the call says, without a declaration or unfit to be a name. `offered`: what this very request offered. */
 export function unknownTool(name: string, offered: string[]): Refusal {

@@ -33,6 +33,7 @@ export type ModelContent = {
   apiKey?: string
   maxOutputTokens?: number
   temperature?: number
+  toolCalls?: 'native' | 'text'
 }
 
 export type ToolContent = {

@@ -15,7 +15,7 @@ const keyVariables: Record<ProviderName, string> = {
 }
 
 export function modelOf(source: Source, content: ModelContent): Model {
-  const { provider = 'anthropic', name = '', maxOutputTokens = 1, temperature } = content
+  const { provider = 'anthropic', name = '', maxOutputTokens = 1, temperature, toolCalls } = content
   const baseUrl = content.baseUrl === undefined ? undefined : urlOf(source, ['model', 'baseUrl'], content.baseUrl)
   return {
     provider,
@@ -24,6 +24,7 @@ export function modelOf(source: Source, content: ModelContent): Model {
     apiKey: apiKeyOf(source, content),
     maxOutputTokens,
     ...(temperature === undefined ? {} : { temperature }),
+    ...(toolCalls === undefined ? {} : { toolCalls }),
   }
 }
 

@@ -34,7 +34,7 @@ export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
   const message: RoundProposed = {
     type: 'round-proposed',
     ...{ conversation: `conversation-${partition}-${n}`, turn: n, round: 1 },
-    response: { attempt, text: '', reasoning: '', calls: [callOf(n)], stop: 'calls', finish: 'tool_use', usage },
+    response: { attempt, text: '', reasoning: '', calls: [callOf(n)], stop: 'calls', finish: 'tool_use', usage, textCalls: null },
     failure: null,
     offered: [tool.name],
     declarations: [declaration],

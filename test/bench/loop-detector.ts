@@ -81,7 +81,7 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
       type: 'round-checked',
       ...place,
       round: n,
-      response: { attempt: 'a', text: '', reasoning: '', calls, stop: 'calls', finish: 'tool_use', usage },
+      response: { attempt: 'a', text: '', reasoning: '', calls, stop: 'calls', finish: 'tool_use', usage, textCalls: null },
       failure: null,
       rejections: [],
       declarations,

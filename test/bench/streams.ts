@@ -159,7 +159,7 @@ async function folded(provider: Provider): Promise<number> {
     parts += 1
     gathered = []
   }
-  const request = { nudge: null, tools: [], textOnly: false, history: [] }
+  const request = { nudge: null, tools: [], textOnly: false, history: [], rebuilt: false }
   for await (const item of provider.stream(request, new AbortController().signal, () => undefined)) {
     if (item.kind !== 'events') continue
     gathered.push(...item.events)

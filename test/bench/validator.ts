@@ -53,7 +53,7 @@ function proposedWith(raw: string): RoundProposed {
   return {
     type: 'round-proposed',
     ...{ conversation: 'c', turn: 1, round: 1 },
-    response: { attempt: 'a', text: '', reasoning: '', calls, stop: 'calls', finish: 'tool_use', usage },
+    response: { attempt: 'a', text: '', reasoning: '', calls, stop: 'calls', finish: 'tool_use', usage, textCalls: null },
     failure: null,
     offered: ['exec'],
     declarations: [{ name: 'exec', description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }],

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { reflexModel } from '../../services/cli/demo/reflex-model.ts'
 import { execTool, recordedTool, withPipeline } from '../support/pipeline.ts'
-import { always, call, resultsOf, says, script, systemOf, text, thinking } from '../support/script.ts'
+import { always, call, resultsOf, says, script, systemOf, text, textsOf, thinking } from '../support/script.ts'
 
 const intervention = `SYSTEM INTERVENTION — LOOP DETECTED
 Your last 3 tool calls were:
@@ -69,6 +69,70 @@ describe('I1, the reflex loop', () => {
     await withPipeline({ model: script(...spellings.map((spelling) => says(call('exec', spelling)))), tools }, async ({ ask, server }) => {
       await ask('list my files')
       expect(systemOf(server.requests[3])).toContain('SYSTEM INTERVENTION')
+    })
+  })
+})
+
+describe('I2, the foreign dialect', () => {
+  const tools = (file: string) => [recordedTool({ name: 'file_write', required: ['path', 'content'] }, file)]
+  const written = '[{"tool": "file_write", "path": "hello.py", "content": "print(1)"}]'
+
+  it('is a call that runs once, has one result, and is gone from the visible answer', async () => {
+    await withPipeline(
+      { model: script(says(text(written)), says(text('It is written.'))), tools },
+      async ({ ask, server, starts, records }) => {
+        const { finished } = await ask('write it')
+        expect(finished).toMatchObject({ outcome: 'answered', reply: 'It is written.', totals: { rounds: 2, calls: 1 } })
+        const raw = '{"path":"hello.py","content":"print(1)"}'
+        expect((await starts()).map((line) => JSON.parse(line).arguments)).toEqual([raw])
+        expect(resultsOf(server.requests[1])).toHaveLength(1)
+        expect(textsOf(server.requests[1])).toEqual(['write it'])
+        const rounds = (await records('history')).filter((entry) => entry.type === 'history-entry' && entry.round === 1)
+        expect(rounds).toMatchObject([
+          {
+            response: {
+              text: '',
+              calls: [{ source: 'text', raw }],
+              textCalls: { dialect: 'json' },
+            },
+          },
+        ])
+      },
+    )
+  })
+
+  it('is answered with the reason where it cannot run, twice, and then it is the reply; nothing runs', async () => {
+    const incomplete = (path: string) => `[{"tool": "file_write", "path": "${path}"}]`
+    const model = script(...['a', 'b', 'c'].map((path) => says(text(incomplete(path)))))
+    await withPipeline({ model, tools }, async ({ ask, server, starts }) => {
+      const { finished } = await ask('write it')
+      expect(finished).toMatchObject({ outcome: 'answered', reply: incomplete('c') })
+      expect(server.requests.map((request) => systemOf(request).includes("missing required field 'content'"))).toEqual([false, true, true])
+      expect(await starts()).toEqual([])
+    })
+  })
+
+  it('is how a model without tool calls of its own is told to call, and told what came of it', async () => {
+    const shape = '{"name": "file_write", "arguments": {"path":"hello.py","content":"print(1)"}}'
+    await withPipeline(
+      { model: script(says(text(shape)), says(text('It is written.'))), tools },
+      async ({ agent, ask, server, starts }) => {
+        agent.model.toolCalls = 'text'
+        const { finished } = await ask('write it')
+        expect(finished).toMatchObject({ outcome: 'answered', reply: 'It is written.', totals: { rounds: 2, calls: 1 } })
+        expect(await starts()).toHaveLength(1)
+        expect(server.requests.map((request) => request.tools)).toEqual([undefined, undefined])
+        expect(systemOf(server.requests[0])).toContain('{"name": "file_write", "arguments": {"path":"...","content":"..."}}')
+        expect(textsOf(server.requests[1])).toEqual(['write it', shape, expect.stringMatching(/^Result of the tool file_write \(ok\):\n/)])
+      },
+    )
+  })
+
+  it('is text where it is only quoted', async () => {
+    const quoted = `I will not run ${written} for you.`
+    await withPipeline({ model: script(says(text(quoted))), tools }, async ({ ask, starts }) => {
+      expect((await ask('write it')).finished).toMatchObject({ outcome: 'answered', reply: quoted })
+      expect(await starts()).toEqual([])
     })
   })
 })

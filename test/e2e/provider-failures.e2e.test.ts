@@ -55,6 +55,35 @@ describe('a provider that refuses', () => {
     })
   })
 
+  const unpaired = 'messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_9.'
+
+  it('because calls and results do not go together gets the history once more, with ids of ours, and the turn goes on (I5.4)', async () => {
+    const model = script(says(call('exec', { command: 'ls' })), error(400, unpaired), says(text('Done.')))
+    await withPipeline({ model, settings: { attempts: 1 } }, async (pipeline) => {
+      const { finished } = await pipeline.ask('hello')
+      expect(finished).toMatchObject({ outcome: 'answered', reply: 'Done.' })
+      const [, refused, rebuilt] = pipeline.server.requests.map(({ messages }) => JSON.stringify(messages))
+      expect(refused).toContain('"id":"toolu_')
+      expect(rebuilt).not.toContain('toolu_')
+      expect(rebuilt).toContain('"id":"call_')
+      expect(pipeline.server.requests).toHaveLength(3)
+      await expectGoesOn(pipeline)
+    })
+  })
+
+  it('because of that a second time ends the turn with a reason', async () => {
+    await withPipeline({ model: script(error(400, unpaired), error(400, unpaired)) }, async (pipeline) => {
+      const { finished } = await pipeline.ask('hello')
+      expect(finished).toMatchObject({
+        outcome: 'failed',
+        class: 'refused',
+        reason: expect.stringMatching(/^the history of this conversation is refused, also rebuilt; begin a new conversation: /),
+      })
+      expect(pipeline.server.requests).toHaveLength(2)
+      await expectGoesOn(pipeline)
+    })
+  })
+
   it.each([408, 409, 429, 500, 502, 503, 529])('with %d is asked three times, and the turn ends as transient', async (status) => {
     await withPipeline({ model: script(error(status), error(status), error(status)) }, async (pipeline) => {
       const { finished } = await pipeline.ask('hello')

@@ -8,6 +8,7 @@ const sources: Record<ArgumentSource, string> = {
   deltas: 'arguments came in pieces',
   done: 'arguments came whole, with the end of the call',
   message_start: 'arguments came whole, with the start of the response',
+  text: 'the model wrote the call as text',
 }
 
 const problems: Record<CallProblem, string> = {

@@ -69,18 +69,28 @@ function printAttempts(page: Page, attempts: AttemptTimeline[]): void {
   }
 }
 
-function printResponse(page: Page, { text, reasoning, stop, finish, usage }: ResponseTimeline): void {
+function printResponse(page: Page, { text, reasoning, stop, finish, usage, textCalls }: ResponseTimeline): void {
   if (reasoning !== null) {
     const size = `${count(reasoning.characters, 'character')}, ${count(reasoning.bytes, 'byte')} as sent`
     page.entry(4, 'thinks', reasoning.text === null ? `${size}; --reasoning shows it` : size, 'faint')
     if (reasoning.text !== null) page.quote(6, reasoning.text)
   }
   if (text !== '') page.entryOrQuote(4, 'says', '', text)
+  if (textCalls !== null) printTextCalls(page, textCalls)
   const cached = usage.cacheReadTokens + usage.cacheWriteTokens
   const more = cached === 0 ? '' : `, cache ${usage.cacheReadTokens} read, ${usage.cacheWriteTokens} written`
   const why = `; stopped: ${stop}, ${finish === '' ? 'the provider gave no reason' : `the provider says ${finish}`}`
   const tone = stop === 'end' || stop === 'calls' ? 'faint' : 'warning'
   page.entry(4, 'tokens', `${usage.inputTokens} in, ${usage.outputTokens} out${more}${why}`, tone)
+}
+
+/** What was recovered is no longer in the text, so it is shown here. */
+function printTextCalls(page: Page, { dialect, repairs, fault, text }: NonNullable<ResponseTimeline['textCalls']>): void {
+  if (fault !== null)
+    return page.entry(4, 'no call', `the text is written like a call (${dialect}), and could not be run: ${fault}`, 'warning')
+  const repaired = repairs.length === 0 ? '' : `, repaired: ${repairs.join(', ')}`
+  page.entry(4, 'calls', `were recovered from its text (${dialect}${repaired}):`, 'warning')
+  page.quote(6, text)
 }
 
 function printIntervention(page: Page, intervention: InterventionTimeline, nextNudge: string | null): void {

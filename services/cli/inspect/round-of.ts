@@ -44,15 +44,22 @@ function responseOf(own: Logged[]): Response | undefined {
   return outcome?.message.response ?? folded?.message.response ?? first(own, 'history-entry')?.message.response ?? undefined
 }
 
-function said({ attempt, text, reasoning, stop, finish, usage }: Response, own: Logged[], isShown: boolean): ResponseTimeline {
-  if (reasoning === '') return { text, reasoning: null, stop, finish, usage }
-  const thoughts = all(own, 'part')
+function said(response: Response, own: Logged[], isShown: boolean): ResponseTimeline {
+  const { attempt, text, reasoning, stop, finish, usage } = response
+  const textCalls = response.textCalls && { ...response.textCalls, text: streamed('text', attempt, own) }
+  if (reasoning === '') return { text, reasoning: null, stop, finish, usage, textCalls }
+  const thoughts = streamed('reasoning', attempt, own)
+  const summary = { bytes: Buffer.byteLength(reasoning), characters: thoughts.length, text: isShown ? thoughts : null }
+  return { text, reasoning: summary, stop, finish, usage, textCalls }
+}
+
+/** All that came of one kind in an attempt, as it came. */
+function streamed(kind: 'text' | 'reasoning', attempt: string, own: Logged[]): string {
+  return all(own, 'part')
     .filter(({ message }) => message.attempt === attempt)
-    .flatMap(({ message }) => message.events.filter(({ kind }) => kind === 'reasoning'))
+    .flatMap(({ message }) => message.events.filter((event) => event.kind === kind))
     .map((event) => event.text)
     .join('')
-  const summary = { bytes: Buffer.byteLength(reasoning), characters: thoughts.length, text: isShown ? thoughts : null }
-  return { text, reasoning: summary, stop, finish, usage }
 }
 
 // ── Attempts ──

@@ -145,6 +145,8 @@ export type ResponseTimeline = {
   /** The provider's own word. */
   finish: string
   usage: Usage
+  /** Its visible text was built like calls: `text` is what the model wrote; `fault`: why none of it could run, null where the calls were recovered. */
+  textCalls: { dialect: string; repairs: string[]; fault: string | null; text: string } | null
 }
 
 export type CallTimeline = {
@@ -155,7 +157,7 @@ export type CallTimeline = {
   name: string
   /** The argument text as it came, or as it was mended; empty if no byte came. */
   raw: string
-  /** Where it came from: none, pieces, the end or the start of the call, or the start of the response. */
+  /** Where it came from: none, pieces, the end or the start of the call, the start of the response, or the visible text. */
   source: ArgumentSource
   /** Why it can never run. */
   problem: CallProblem | null

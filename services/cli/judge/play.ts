@@ -170,6 +170,7 @@ function proposedOf(
       stop: isCut ? 'length' : siblings.length > 0 ? 'calls' : 'end',
       finish: '',
       usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+      textCalls: null,
     },
     failure: null,
     offered: [...new Set([...(scenario.tools ?? []).map(({ name }) => name), ...offeredBy(scenario, siblings)])],

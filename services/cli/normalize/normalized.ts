@@ -88,7 +88,7 @@ async function answerOf({ contentType, bytes }: RecordedBody, provider: Provider
   const declarations = (tools ?? []).map(({ name, schema }) => {
     return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
   })
-  const request = { nudge: null, tools: declarations, textOnly: false, history: [] }
+  const request = { nudge: null, tools: declarations, textOnly: false, history: [], rebuilt: false }
   const events: PartEvent[] = []
   for await (const item of client.stream(request, new AbortController().signal, () => undefined)) {
     if (item.kind !== 'events') return { events, ending: item }

@@ -25,7 +25,7 @@ describe('a round', () => {
         type: 'round-proposed',
         ...{ conversation: 'c', turn: 7, round: 2 },
         response: {
-          ...{ attempt: 'a1', text: 'hello', reasoning: '', calls: [], stop: 'end', finish: 'end_turn' },
+          ...{ attempt: 'a1', text: 'hello', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', textCalls: null },
           usage: { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWriteTokens: 0 },
         },
         failure: null,

@@ -107,6 +107,15 @@ describe('visible text without a call', () => {
     expect(only(again.records, 'model-request')).toMatchObject({ nudge: intervention('nudge').text })
   })
 
+  it('is none where it is a call that could not be read, and the model is told so; untold, it is the reply', () => {
+    const textCalls = { dialect: 'json', repairs: [], fault: 'it is not valid JSON' }
+    const told = intervention('nudge', { ordinary: true, text: 'That was no call.' })
+    const answered = opened.when(outcome(0, 1, { text: '{"name":', textCalls, intervention: told }))
+    expect(names(answered.records)).toEqual(goesOn)
+    expect(only(answered.records, 'model-request')).toMatchObject({ round: 2, nudge: 'That was no call.' })
+    expect(names(opened.when(outcome(0, 1, { text: '{"name":', textCalls })).records)).toEqual(ends)
+  })
+
   it('is the reply in a request without tools, also where an intervention speaks against it, short of the end', () => {
     const asked = opened.when(outcome(0, 1, { text: 'So. So. So.', intervention: intervention('text_only') }))
     expect(only(asked.records, 'model-request')).toMatchObject({ callsLeft: 0 })

@@ -61,8 +61,8 @@ export function turnFailed(others: Partial<TurnFailed> = {}): TurnFailed {
   return { type: 'turn-failed', conversation: 'c', turn: 0, stage: 'accumulator', reason: 'it threw', ...others }
 }
 
-type Round = { text?: string; calls?: number; tokens?: number; caps?: Partial<Caps>; stop?: RoundOutcome['response']['stop'] } & Partial<
-  Pick<RoundOutcome, 'conversation' | 'failure' | 'intervention'>
+type Round = { text?: string; calls?: number; tokens?: number; caps?: Partial<Caps> } & Partial<
+  Pick<RoundOutcome['response'], 'stop' | 'textCalls'> & Pick<RoundOutcome, 'conversation' | 'failure' | 'intervention'>
 >
 
 /** The outcome of a round: its text, how many calls it made, and what it cost. */
@@ -81,6 +81,7 @@ export function outcome(turn: number, round: number, of: Round = {}): RoundOutco
       stop: of.stop ?? (calls.length > 0 ? 'calls' : 'end'),
       finish: '',
       usage: { inputTokens: of.tokens ?? 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+      textCalls: of.textCalls ?? null,
     },
     failure: of.failure ?? null,
     results: calls.map(({ ordinal }) => resultAt(ordinal)),

@@ -6,7 +6,7 @@ import { agentOf, call, modelSays, result, tool, userSays } from './samples.ts'
 const tools = [tool('read').declaration, tool('write').declaration]
 
 function requestOf(fields: Partial<ProviderRequest> = {}, agent = agentOf()) {
-  return messageRequest(agent, { nudge: null, tools, textOnly: false, history: [userSays('hello')], ...fields })
+  return messageRequest(agent, { nudge: null, tools, textOnly: false, rebuilt: false, history: [userSays('hello')], ...fields })
 }
 
 /** Everything that a provider reads, in its order, without the marks: what its cache compares. */

@@ -9,7 +9,11 @@ type Message = { role: string; content: string | null; tool_calls?: ToolCall[]; 
 type ToolCall = { id: string; type: string; function: { name: string; arguments: string } } & Record<string, unknown>
 
 const messagesOf = (...history: HistoryEntry[]) =>
-  chatMessages(history, { model: 'some-model', fields: ['reasoning_content'] }) as unknown as Message[]
+  chatMessages(
+    history,
+    { model: 'some-model', fields: ['reasoning_content'] },
+    { nineCharacterIds: false, rebuilt: false },
+  ) as unknown as Message[]
 const toolCall = (id: string, fields: object = {}) => ({
   id,
   type: 'function',

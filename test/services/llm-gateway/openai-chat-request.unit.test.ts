@@ -10,7 +10,7 @@ const agentAt = (baseUrl?: string, fields: Partial<Agent['model']> = {}) =>
   agentOf({}, { provider: 'openai-chat', ...(baseUrl && { baseUrl }), ...fields })
 
 function requestOf(fields: Partial<ProviderRequest> = {}, agent = agentAt()) {
-  return chatRequest(agent, { nudge: null, tools, textOnly: false, history: [userSays('hello')], ...fields })
+  return chatRequest(agent, { nudge: null, tools, textOnly: false, rebuilt: false, history: [userSays('hello')], ...fields })
 }
 
 describe('a Chat Completions request', () => {

@@ -12,6 +12,7 @@ const asked = (fields: Partial<ProviderRequest> = {}, of = agent) =>
     tools: of.tools.map(({ declaration }) => declaration),
     textOnly: false,
     history: [userSays('hello')],
+    rebuilt: false,
     ...fields,
   })
 
@@ -55,7 +56,7 @@ describe('the history', () => {
     ...fields,
   })
   const block = (id: string, calls: number, fields: object = {}) => ({ model: 'm', calls, item: item(id), ...fields })
-  const input = (...blocks: object[]) =>
+  const input = (blocks: object[], rebuilt = false) =>
     responsesInput(
       [
         userSays('hello'),
@@ -69,10 +70,11 @@ describe('the history', () => {
         ),
       ],
       'm',
+      rebuilt,
     )
 
   it('has every call, then exactly one output for each, and reasoning exactly as it came in front of the call that it led to', () => {
-    expect(input(block('rs1', 0), block('rs2', 1))).toEqual([
+    expect(input([block('rs1', 0), block('rs2', 1)])).toEqual([
       { role: 'user', content: 'hello' },
       item('rs1'),
       { role: 'assistant', content: 'I look.' },
@@ -90,6 +92,20 @@ describe('the history', () => {
       { type: 'thinking', thinking: 'x' },
       block('rs2', 0, { item: item('rs2', { encrypted_content: null }) }),
     ]
-    expect(input(...others).filter((sent) => 'type' in sent && sent.type === 'reasoning')).toEqual([])
+    expect(input(others).filter((sent) => 'type' in sent && sent.type === 'reasoning')).toEqual([])
+  })
+
+  it('that the provider has refused has no ids and no reasoning of a provider any more', () => {
+    const again = input([block('rs1', 0)], true)
+    expect(again.filter((sent) => 'type' in sent && sent.type === 'reasoning')).toEqual([])
+    const ids = again.flatMap((sent) => ('call_id' in sent ? [sent.call_id] : []))
+    expect(ids).toEqual([...ids.slice(0, 2), ...ids.slice(0, 2)])
+    expect(ids).not.toContain('c1')
+  })
+
+  it('of a model that writes its calls as text has its instructions in place of the tools', () => {
+    const sent = asked({ system: 'Write calls as JSON.', tools: [] })
+    expect(sent).toMatchObject({ instructions: 'Write calls as JSON.' })
+    expect(sent).not.toHaveProperty('tools')
   })
 })

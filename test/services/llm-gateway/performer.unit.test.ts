@@ -95,7 +95,7 @@ function world(
 }
 
 function task(failures = 0, request: Partial<ModelRequest> = {}): AttemptTask {
-  return { key: `attempt ${failures}`, request: modelRequest(request), failures }
+  return { key: `attempt ${failures}`, request: modelRequest(request), failures, rebuilt: false }
 }
 
 /** Lets everything happen that needs no time. */
@@ -211,7 +211,13 @@ describe('an attempt', () => {
     const request = { nudge: 'Stop that.', callsLeft: 0, tools: tools.map(({ declaration }) => toolRef(declaration)) }
     const { asked } = await run(world(), task(0, request))
     expect(asked).toEqual([
-      { nudge: 'Stop that.', textOnly: true, tools: tools.map(({ declaration }) => declaration), history: [userSays('hello')] },
+      {
+        nudge: 'Stop that.',
+        textOnly: true,
+        rebuilt: false,
+        tools: tools.map(({ declaration }) => declaration),
+        history: [userSays('hello')],
+      },
     ])
   })
 
@@ -327,7 +333,7 @@ describe('an attempt fails', () => {
     expect(failed.types()).toEqual(['attempt-started', 'part', 'attempt-failed'])
     expect(failureIn(failed)).toEqual({
       ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt: 'id1' },
-      ...{ reason: 'overloaded', class: 'transient', retryable: true, retryAfterMs: 7000 },
+      ...{ reason: 'overloaded', class: 'transient', retryable: true, retryAfterMs: 7000, historyRefused: false },
     })
   })
 

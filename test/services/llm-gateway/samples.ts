@@ -46,7 +46,17 @@ export function modelSays(
   at: { turn?: number; round?: number; results?: CallResult[]; nudge?: string } = {},
 ): HistoryEntry {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const response: Response = { attempt: 'a', text: '', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage, ...fields }
+  const response: Response = {
+    attempt: 'a',
+    text: '',
+    reasoning: '',
+    calls: [],
+    stop: 'end',
+    finish: 'end_turn',
+    usage,
+    textCalls: null,
+    ...fields,
+  }
   return { ...userSays(''), user: null, round: 1, response, ...at }
 }
 
@@ -73,7 +83,13 @@ export async function readToEnd(
   provider: Provider,
   options: { signal?: AbortSignal; heard?: () => void; history?: HistoryEntry[]; tools?: Declaration[] } = {},
 ): Promise<{ events: PartEvent[]; ending: Exclude<Streamed, { kind: 'events' }> | undefined }> {
-  const request = { nudge: null, tools: options.tools ?? [], textOnly: false, history: options.history ?? [userSays('hello')] }
+  const request = {
+    nudge: null,
+    tools: options.tools ?? [],
+    textOnly: false,
+    rebuilt: false,
+    history: options.history ?? [userSays('hello')],
+  }
   const events: PartEvent[] = []
   for await (const item of provider.stream(request, options.signal ?? new AbortController().signal, options.heard ?? (() => {}))) {
     if (item.kind === 'events') events.push(...item.events.filter(({ kind }) => kind !== 'provider_said'))

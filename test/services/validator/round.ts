@@ -39,6 +39,7 @@ export function proposed(calls: Call[], declarations: Declaration[] = [exec], fi
     response: {
       ...{ attempt: 'a1', text: 'let me see', reasoning: '[]', calls, stop: 'calls', finish: 'tool_use' },
       usage: { inputTokens: 1, outputTokens: 2, cacheReadTokens: 3, cacheWriteTokens: 4 },
+      textCalls: null,
     },
     failure: null,
     offered: declarations.map(({ name }) => name),

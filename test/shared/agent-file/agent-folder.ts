@@ -3,9 +3,9 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { compiledSchema } from '../../../services/validator/compiled-schema.ts'
 import { loadAgentFile, loadAgents } from '../../../shared/agent-file/load-agents.ts'
 import type { Agent } from '../../../shared/agents.ts'
+import { compiledSchema } from '../../../shared/arguments/compiled-schema.ts'
 import { WeirError } from '../../../shared/errors.ts'
 
 export type Folder = { path: string; remove(): void }

@@ -31,6 +31,7 @@ model:
   apiKey: \${KEY}
   maxOutputTokens: 2000
   temperature: 0.5
+  toolCalls: text
 fallback: Sorry.
 caps: { rounds: 5, calls: 6, wallMs: 7000, tokens: 8000 }
 loop: { identicalFailures: 4, identicalSuccesses: 6, cycleLaps: 5, schemaFailures: 7, schemaFailureEndsTurn: true }
@@ -87,6 +88,7 @@ tools:
         apiKey: 'k-1',
         maxOutputTokens: 2000,
         temperature: 0.5,
+        toolCalls: 'text',
       },
       settings: {
         fallback: 'Sorry.',

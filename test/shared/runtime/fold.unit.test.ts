@@ -75,12 +75,22 @@ const failedWith = (reason: string): AttemptFailed => ({
   class: 'transient',
   retryable: true,
   retryAfterMs: 0,
+  historyRefused: false,
 })
 
 /** The answer of the first round of the turn that record 0 opens. */
 function answered(): RoundOutcome {
   const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const response: Response = { attempt: 'a', text: 'done', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage }
+  const response: Response = {
+    attempt: 'a',
+    text: 'done',
+    reasoning: '',
+    calls: [],
+    stop: 'end',
+    finish: 'end_turn',
+    usage,
+    textCalls: null,
+  }
   return {
     type: 'round-outcome',
     conversation: 'c',

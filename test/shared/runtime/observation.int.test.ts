@@ -36,6 +36,7 @@ const observation: AttemptFailed = {
   class: 'transient',
   retryable: true,
   retryAfterMs: 0,
+  historyRefused: false,
 }
 
 const full = new WeirError('bus.full', 'no space left', { retryable: true })

@@ -121,6 +121,7 @@ const attemptFailed: AttemptFailed = {
   class: 'transient',
   retryable: true,
   retryAfterMs: 0,
+  historyRefused: false,
 }
 
 let harness: Harness

@@ -43,7 +43,8 @@ async function begin(conversation: string): Promise<number> {
 
 async function entry(conversation: string, turn: number, round: number): Promise<void> {
   const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 10, cacheWriteTokens: 1 }
-  const response = round === 0 ? null : { attempt: 'a', text: '', reasoning: '', calls: [], stop: 'end' as const, finish: '', usage }
+  const response =
+    round === 0 ? null : { attempt: 'a', text: '', reasoning: '', calls: [], stop: 'end' as const, finish: '', usage, textCalls: null }
   await write('history', { type: 'history-entry', conversation, turn, round, user: null, response, results: [], nudge: null, note: null })
 }
 

@@ -28,7 +28,7 @@ export const result = (fields: Partial<CallResult> = {}): CallResult => ({
 })
 
 export const response = (fields: Partial<Response> = {}): Response => ({
-  ...{ attempt: 'a1', text: '', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage },
+  ...{ attempt: 'a1', text: '', reasoning: '', calls: [], stop: 'end', finish: 'end_turn', usage, textCalls: null },
   ...fields,
 })
 
@@ -82,12 +82,18 @@ export function conversationLog(conversation = 'c') {
     },
 
     attemptFailed(round: number, attempt: string) {
-      const why = { reason: 'the provider answered 529: overloaded', class: 'transient', retryable: true, retryAfterMs: 1_000 } as const
+      const why = {
+        reason: 'the provider answered 529: overloaded',
+        class: 'transient',
+        retryable: true,
+        retryAfterMs: 1_000,
+        historyRefused: false,
+      } as const
       write('model-requests', { type: 'attempt-failed', ...place(round), attempt, ...why })
     },
 
-    part(round: number, attempt: string, thought: string) {
-      const event = { kind: 'reasoning', index: 0, id: null, name: null, text: thought } as const
+    part(round: number, attempt: string, text: string, kind: 'reasoning' | 'text' = 'reasoning') {
+      const event = { kind, index: 0, id: null, name: null, text } as const
       write('model-deltas', { type: 'part', ...place(round), attempt, i: 0, events: [event] })
     },
 

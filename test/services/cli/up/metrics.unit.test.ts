@@ -68,7 +68,7 @@ const call = (ordinal: number) => ({
   disputed: false,
 })
 const responseOf = (calls: number): Response => ({
-  ...{ attempt: 'attempt-id', text: '', reasoning: '', stop: 'calls', finish: '', usage },
+  ...{ attempt: 'attempt-id', text: '', reasoning: '', stop: 'calls', finish: '', usage, textCalls: null },
   calls: Array.from({ length: calls }, (_, ordinal) => call(ordinal)),
 })
 const result = (ordinal: number, status: CallResult['status'], durationMs = 0): CallResult => ({
@@ -191,7 +191,16 @@ describe('the metrics of what stages decide', () => {
       ...{ usage, declarations: [], policy: defaultPolicy },
     }
     const failed: Message = {
-      ...{ type: 'attempt-failed', ...place, attempt: 'attempt-id', reason: 'r', class: 'transient', retryable: true, retryAfterMs: 0 },
+      ...{
+        type: 'attempt-failed',
+        ...place,
+        attempt: 'attempt-id',
+        reason: 'r',
+        class: 'transient',
+        retryable: true,
+        retryAfterMs: 0,
+        historyRefused: false,
+      },
     }
     metrics.instruments.observed('llm-gateway', { messages: [finished, failed, failed], written: [] })
     const outcome = (given: CallResult | null): Message => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { nearestNames } from '../../../services/validator/tool-name.ts'
+import { nearestNames } from '../../../shared/arguments/tool-name.ts'
 
 const offered = ['exec', 'read_file', 'write_file', 'read_files', 'list_directory']
 

@@ -18,8 +18,8 @@ import { Ajv } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { RE2JS } from 're2js'
-import { jsonFault } from '../../shared/json-fault.ts'
-import { limits } from '../../shared/limits.ts'
+import { jsonFault } from '../json-fault.ts'
+import { limits } from '../limits.ts'
 import { visible } from './name-text.ts'
 
 export type UsableSchema = {

@@ -1,0 +1,67 @@
+// DeepSeek V3 and R1: <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>name, a fence with JSON, <｜tool▁call▁end｜><｜tool▁calls▁end｜>; since V3.1 the
+// name and the JSON stand on both sides of the mark, without a fence. Models write the marks' own characters in several ways.
+
+import type { Cursor } from './cursor.ts'
+import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import type { Dialect, Reading, WrittenCall } from './dialect.ts'
+import type { Repair } from './written-json.ts'
+import { readJson } from './written-json.ts'
+
+const markOf = (words: string) => new RegExp(`<[｜|]${words.replaceAll(' ', '(?:▁| |\\\\?_)')}[｜|]>`, 'y')
+const callsBegin = markOf('tool calls begin')
+const callsEnd = markOf('tool calls end')
+const callBegin = markOf('tool call begin')
+const callEnd = markOf('tool call end')
+const separator = markOf('tool sep')
+const sentenceEnd = markOf('end of sentence')
+const nameHere = /[A-Za-z0-9_.:/-]{1,256}/y
+
+export const deepseek: Dialect = {
+  name: 'deepseek',
+  read(text) {
+    const cursor = { text, at: 0 }
+    const hasSection = tookMatch(cursor, callsBegin) !== undefined
+    skipBlanks(cursor)
+    return hasSection || tookMatch({ ...cursor }, callBegin) !== undefined ? section(cursor, hasSection) : undefined
+  },
+}
+
+function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
+  const repairs = new Set<Repair>()
+  const calls: WrittenCall[] = []
+  for (; tookMatch(cursor, callBegin) !== undefined; skipBlanks(cursor)) {
+    const call = readCall(cursor, repairs)
+    if (call === undefined) return broken(calls, 'a call between its marks must be a name and its arguments as a JSON object')
+    calls.push(call)
+  }
+  if (hasSection && tookMatch(cursor, callsEnd) === undefined) return broken(calls, "'<｜tool▁calls▁end｜>' is missing after the calls")
+  skipBlanks(cursor)
+  tookMatch(cursor, sentenceEnd)
+  if (calls.length === 0) return broken(calls, 'there is no call between the marks')
+  if (!isOver(cursor)) return undefined // what follows the calls is none, so the text is not all calls
+  return { kind: 'calls', calls, repairs, marked: true }
+}
+
+function broken(calls: WrittenCall[], why: string): Reading {
+  return { kind: 'broken', names: calls.flatMap(({ names }) => names), why, marked: true }
+}
+
+function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
+  skipBlanks(cursor)
+  const [first] = tookMatch(cursor, nameHere) ?? []
+  skipBlanks(cursor)
+  if (first === undefined || tookMatch(cursor, separator) === undefined) return undefined
+  skipBlanks(cursor)
+  const isOlder = first === 'function' && cursor.text[cursor.at] !== '{'
+  const name = isOlder ? tookMatch(cursor, nameHere)?.[0] : first
+  skipBlanks(cursor)
+  const isFenced = took(cursor, '```')
+  if (isFenced && upTo(cursor, '\n') === undefined) return undefined
+  skipBlanks(cursor)
+  const json = cursor.text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
+  skipBlanks(cursor)
+  if (isFenced && !took(cursor, '```')) return undefined
+  skipBlanks(cursor)
+  if (name === undefined || json === undefined || tookMatch(cursor, callEnd) === undefined) return undefined
+  return { names: [name], id: '', arguments: { kind: 'json', json } }
+}

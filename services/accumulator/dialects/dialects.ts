@@ -1,0 +1,17 @@
+// All dialects, in the order in which they are asked; the first that knows its frame reads the text.
+
+import { deepseek } from './deepseek.ts'
+import type { Dialect } from './dialect.ts'
+import { functionTag } from './function-tag.ts'
+import { glm } from './glm.ts'
+import { harmony } from './harmony.ts'
+import { hermes } from './hermes.ts'
+import { invokeTag } from './invoke-tag.ts'
+import { json } from './json.ts'
+import { kimi } from './kimi.ts'
+import { markedJson } from './marked-json.ts'
+import { mistral } from './mistral.ts'
+import { pythonic } from './pythonic.ts'
+
+// hermes comes after those that put something else into its tag, pythonic before what would take its list for broken JSON.
+export const dialects: Dialect[] = [pythonic, json, functionTag, glm, hermes, mistral, kimi, deepseek, invokeTag, markedJson, harmony]

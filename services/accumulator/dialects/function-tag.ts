@@ -1,0 +1,66 @@
+// Qwen3-Coder's tags: <tool_call><function=name><parameter=key>value</parameter></function></tool_call>, where the outer tag, or only its beginning, is
+// often missing. Llama's own functions have JSON in the same tag: <function=name>{…}</function>. Seed-OSS has another outer tag.
+
+import type { Cursor } from './cursor.ts'
+import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import type { Dialect, Reading, WrittenArguments, WrittenCall } from './dialect.ts'
+import { withoutOneLineEnd } from './typed-fields.ts'
+import type { Repair } from './written-json.ts'
+import { readJson } from './written-json.ts'
+
+const outerTags = ['tool_call', 'seed:tool_call']
+const beginning = /(?:<(?:tool_call|seed:tool_call)>\s{0,64})?<function=/y
+const nameHere = /[^<>\s]{1,256}/y
+
+export const functionTag: Dialect = {
+  name: 'function-tag',
+  read(text) {
+    const cursor = { text, at: 0 }
+    const repairs = new Set<Repair>()
+    const calls: WrittenCall[] = []
+    for (; !isOver(cursor); skipBlanks(cursor)) {
+      if (tookMatch({ ...cursor }, beginning) === undefined) return undefined // the text is not all calls
+      const call = readCall(cursor, repairs)
+      if (call === undefined) return broken(calls)
+      calls.push(call)
+    }
+    return { kind: 'calls', calls, repairs, marked: true }
+  },
+}
+
+function broken(calls: WrittenCall[]): Reading {
+  const why = "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else"
+  return { kind: 'broken', names: calls.flatMap(({ names }) => names), why, marked: true }
+}
+
+function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
+  const outer = outerTags.find((tag) => took(cursor, `<${tag}>`))
+  skipBlanks(cursor)
+  if (!took(cursor, '<function=')) return undefined
+  const [name] = tookMatch(cursor, nameHere) ?? []
+  if (name === undefined || !took(cursor, '>')) return undefined
+  skipBlanks(cursor)
+  const args = cursor.text[cursor.at] === '{' ? jsonArguments(cursor, repairs) : parameters(cursor)
+  skipBlanks(cursor)
+  if (args === undefined || !took(cursor, '</function>')) return undefined
+  skipBlanks(cursor)
+  const isClosed = outerTags.some((tag) => (outer === undefined || outer === tag) && took(cursor, `</${tag}>`))
+  return outer !== undefined && !isClosed ? undefined : { names: [name], id: '', arguments: args }
+}
+
+function jsonArguments(cursor: Cursor, repairs: Set<Repair>): WrittenArguments | undefined {
+  const json = readJson(cursor, repairs)
+  return json === undefined ? undefined : { kind: 'json', json }
+}
+
+/** A value stands on lines of its own; the line ends beside its tags are none of it. */
+function parameters(cursor: Cursor): WrittenArguments | undefined {
+  const args: WrittenArguments = { kind: 'fields', fields: [] }
+  for (; took(cursor, '<parameter='); skipBlanks(cursor)) {
+    const [name] = tookMatch(cursor, nameHere) ?? []
+    const text = name !== undefined && took(cursor, '>') ? upTo(cursor, '</parameter>') : undefined
+    if (name === undefined || text === undefined) return undefined
+    args.fields.push({ name, text: withoutOneLineEnd(text), is: undefined })
+  }
+  return args
+}

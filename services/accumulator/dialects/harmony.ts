@@ -1,0 +1,30 @@
+// OpenAI's open models, where a server leaves their channels in the text:
+// <|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>, one call in a message.
+
+import { isOver, skipBlanks, took, tookMatch } from './cursor.ts'
+import type { Dialect } from './dialect.ts'
+import type { Repair } from './written-json.ts'
+import { readJson } from './written-json.ts'
+
+const head = /(?:<\|start\|>assistant)?<\|channel\|>(?:commentary|analysis) {0,8}to=(?:functions\.)?([A-Za-z0-9_.-]{1,256}) {0,8}/y
+const constrained = /(?:<\|constrain\|>)?(?:json|code)? {0,8}/y
+
+export const harmony: Dialect = {
+  name: 'harmony',
+  read(text) {
+    const cursor = { text, at: 0 }
+    const [, name] = tookMatch(cursor, head) ?? []
+    if (name === undefined) return undefined
+    tookMatch(cursor, constrained)
+    const repairs = new Set<Repair>()
+    const hasMessage = took(cursor, '<|message|>')
+    skipBlanks(cursor)
+    const json = hasMessage && text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
+    skipBlanks(cursor)
+    took(cursor, '<|call|>')
+    if (json === undefined)
+      return { kind: 'broken', names: [name], why: "after '<|message|>' there must be its arguments as one JSON object", marked: true }
+    if (!isOver(cursor)) return undefined // what follows the call is no call, so the text is not all calls
+    return { kind: 'calls', calls: [{ names: [name], id: '', arguments: { kind: 'json', json } }], repairs, marked: true }
+  },
+}

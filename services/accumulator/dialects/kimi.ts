@@ -1,0 +1,50 @@
+// Kimi K2: <|tool_calls_section_begin|><|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|><|tool_calls_section_end|>.
+// What stands before the arguments is the call's id, and the name is inside of it.
+
+import type { Cursor } from './cursor.ts'
+import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import type { Dialect, Reading, WrittenCall } from './dialect.ts'
+import type { Repair } from './written-json.ts'
+import { readJson } from './written-json.ts'
+
+const sectionBegin = /<\|tool_calls?_section_begin\|>/y
+const sectionEnd = /<\|tool_calls?_section_end\|>/y
+const callBegin = '<|tool_call_begin|>'
+
+export const kimi: Dialect = {
+  name: 'kimi',
+  read(text) {
+    const cursor = { text, at: 0 }
+    const hasSection = tookMatch(cursor, sectionBegin) !== undefined
+    return hasSection || text.startsWith(callBegin) ? section(cursor, hasSection) : undefined
+  },
+}
+
+function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
+  const repairs = new Set<Repair>()
+  const calls: WrittenCall[] = []
+  for (skipBlanks(cursor); took(cursor, callBegin); skipBlanks(cursor)) {
+    const call = readCall(cursor, repairs)
+    if (call === undefined) return broken(calls, 'a call between its marks must be an id, its arguments as a JSON object, and nothing else')
+    calls.push(call)
+  }
+  const isEnded = !hasSection || tookMatch(cursor, sectionEnd) !== undefined
+  if (!isEnded) return broken(calls, "'<|tool_calls_section_end|>' is missing after the calls")
+  if (calls.length === 0) return broken(calls, 'there is no call between the marks')
+  if (!isOver(cursor)) return undefined // what follows the calls is none, so the text is not all calls
+  return { kind: 'calls', calls, repairs, marked: true }
+}
+
+function broken(calls: WrittenCall[], why: string): Reading {
+  return { kind: 'broken', names: calls.flatMap(({ names }) => names), why, marked: true }
+}
+
+function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
+  const id = upTo(cursor, '<|tool_call_argument_begin|>')?.trim()
+  const [, name] = /^(?:functions\.)?([^\s<>]{1,256}?)(?::[0-9]{1,9})?$/.exec(id?.slice(0, 512) ?? '') ?? []
+  if (id === undefined || name === undefined) return undefined
+  skipBlanks(cursor)
+  const json = cursor.text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
+  skipBlanks(cursor)
+  return json === undefined || !took(cursor, '<|tool_call_end|>') ? undefined : { names: [name], id, arguments: { kind: 'json', json } }
+}

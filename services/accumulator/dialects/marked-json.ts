@@ -1,0 +1,14 @@
+// Marks around JSON that single families of models use, each a line.
+
+import type { Dialect } from './dialect.ts'
+import { framedJson } from './framed-json.ts'
+
+export const markedJson: Dialect = framedJson('marked-json', [
+  { open: '<|python_tag|>', close: '', between: ';' }, // Llama 3
+  { open: '<|tool_call|>', close: '' }, // Granite
+  { open: 'functools', close: '', first: '[' }, // Phi-4-mini
+  { open: '<tool_calls>', close: '</tool_calls>' }, // Jamba, Hunyuan
+  { open: '<|action_start|><|plugin|>', close: '<|action_end|>' }, // InternLM
+  { open: '<|action_start|> <|plugin|>', close: '<|action_end|>' },
+  { open: '<longcat_tool_call>', close: '</longcat_tool_call>' }, // LongCat
+])

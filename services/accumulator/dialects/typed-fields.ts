@@ -1,0 +1,81 @@
+// Arguments that are written as texts without a type, as the JSON object that the tool's schema makes of them.
+//
+// T1. A text stays a string wherever the schema allows one: nothing in the text says that it is anything else. The one exception is `null` where the
+//     schema allows null too; models write it for what they leave out.
+// T2. Where no string is allowed, the text must be the JSON of what is. What cannot be typed is not guessed: it stays a string, and the schema refuses it.
+// T3. An argument that is given twice has no value; the object then has it twice, and is refused for that.
+
+import type { WrittenField } from './dialect.ts'
+import type { Repair } from './written-json.ts'
+import { readJson } from './written-json.ts'
+
+type Schema = Record<string, unknown>
+
+/** The object as strict JSON text. `schema`: the tool's, as it was compiled. */
+export function typedObject(fields: WrittenField[], schema: Schema, repairs: Set<Repair>): string {
+  const members = fields.map((field) => `${JSON.stringify(field.name)}:${typed(field, schema, repairs)}`)
+  return `{${members.join(',')}}`
+}
+
+/** A line end after the opening tag and one before the closing tag belong to the tags. */
+export function withoutOneLineEnd(text: string): string {
+  return text.replace(/^\r?\n/, '').replace(/\r?\n$/, '')
+}
+
+function typed({ name, text, is }: WrittenField, schema: Schema, repairs: Set<Repair>): string {
+  const string = () => JSON.stringify(text)
+  if (is === 'string') return string()
+  const property = isObject(schema.properties) && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+  const allowed = typesOf(property, schema, 0)
+  if (is === undefined && (allowed === undefined || allowed.has('string')))
+    return allowed?.has('null') && text.trim() === 'null' ? 'null' : string()
+  return jsonIn(text, repairs) ?? string()
+}
+
+/** A text that is one JSON value from its beginning to its end. */
+function jsonIn(text: string, repairs: Set<Repair>): string | undefined {
+  const cursor = { text: text.trim(), at: 0 }
+  const json = readJson(cursor, repairs)
+  return cursor.at === cursor.text.length ? json : undefined
+}
+
+/** References are followed this far. */
+const depthMax = 8
+
+/** The types that a schema allows, as far as it names them; undefined: it does not, so any. */
+function typesOf(schema: unknown, root: Schema, depth: number): Set<string> | undefined {
+  if (!isObject(schema) || depth > depthMax) return undefined
+  if (typeof schema.type === 'string') return withNull(schema, new Set([schema.type]))
+  if (Array.isArray(schema.type)) return withNull(schema, new Set(schema.type.map(String)))
+  if (Array.isArray(schema.enum)) return new Set(schema.enum.map(typeOf))
+  if ('const' in schema) return new Set([typeOf(schema.const)])
+  if (typeof schema.$ref === 'string') return typesOf(pointedTo(schema.$ref, root), root, depth + 1)
+  const parts = schema.anyOf ?? schema.oneOf
+  if (!Array.isArray(parts)) return undefined
+  const types = parts.map((part) => typesOf(part, root, depth + 1))
+  return types.includes(undefined) ? undefined : new Set(types.flatMap((some) => [...(some ?? [])]))
+}
+
+function withNull({ nullable }: Schema, types: Set<string>): Set<string> {
+  return nullable === true ? types.add('null') : types
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** What a reference like "#/$defs/name" means in this document. */
+function pointedTo(ref: string, root: Schema): unknown {
+  if (!ref.startsWith('#/')) return undefined
+  let target: unknown = root
+  for (const step of ref.slice(2).split('/')) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    target = isObject(target) && Object.hasOwn(target, name) ? target[name] : undefined
+  }
+  return target
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

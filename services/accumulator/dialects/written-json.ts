@@ -1,0 +1,182 @@
+// JSON as models write it in text. What is read comes out as strict JSON text: exactly the characters that stood there, but for repairs that cannot
+// change a value.
+//
+// W1. Repaired are: a comma before a closing bracket, single quotes, Python's True, False and None, raw control characters in a string, and a backslash
+//     that begins no escape (doubled). Each repair is named.
+// W2. Nothing that is open is closed: a string, number, array or object whose end is not there cannot be read (I1.1).
+// W3. One pass, every character looked at a bounded number of times; nesting is bounded.
+
+import { limits } from '../../../shared/limits.ts'
+import type { Cursor } from './cursor.ts'
+import { skipBlanks, took, tookMatch } from './cursor.ts'
+
+export type Repair = 'trailing-comma' | 'single-quotes' | 'python-word' | 'control-character' | 'bad-escape'
+
+/** The characters from `from` to `to` read as `text`. Edits stand in the order of the text. */
+type Edit = { repair: Repair; from: number; to: number; text: string }
+
+/** Arguments nest so deep at most, and the frames around them a little. */
+const depthMax = limits.argumentDepthMax + 4
+
+/** The value that begins here as strict JSON text, moving behind it. Undefined: it cannot be read, and the cursor stands where that was found. */
+export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefined {
+  const from = cursor.at
+  const edits: Edit[] = []
+  if (!value(cursor, edits, 0)) return undefined
+  for (const { repair } of edits) repairs.add(repair)
+  return edited(cursor.text, from, cursor.at, edits)
+}
+
+export type Member = { quoted: string; name: string; json: string }
+
+/** The members of an object in their order, with their names as they are quoted; `json` is strict. Undefined: it is no object. */
+export function membersOf(json: string): Member[] | undefined {
+  const members: Member[] = []
+  const isObject = everyItem(json, '{', (cursor, edits) => {
+    const from = cursor.at
+    if (!value(cursor, edits, 0)) return false
+    const quoted = json.slice(from, cursor.at)
+    skipBlanks(cursor)
+    cursor.at += 1 // the colon
+    skipBlanks(cursor)
+    const start = cursor.at
+    if (!value(cursor, edits, 0)) return false
+    members.push({ quoted, name: String(JSON.parse(quoted)), json: json.slice(start, cursor.at) })
+    return true
+  })
+  return isObject ? members : undefined
+}
+
+/** The items of an array; `json` is strict. Undefined: it is no array. */
+export function itemsOf(json: string): string[] | undefined {
+  const items: string[] = []
+  const isArray = everyItem(json, '[', (cursor, edits) => {
+    const from = cursor.at
+    if (!value(cursor, edits, 0)) return false
+    items.push(json.slice(from, cursor.at))
+    return true
+  })
+  return isArray ? items : undefined
+}
+
+function everyItem(json: string, open: '{' | '[', item: (cursor: Cursor, edits: Edit[]) => boolean): boolean {
+  const cursor = { text: json, at: 0 }
+  return json.startsWith(open) && sequence(cursor, [], open === '{' ? '}' : ']', () => item(cursor, []))
+}
+
+/** What a string says; undefined: `json` is none. */
+export function stringOf(json: string | undefined): string | undefined {
+  return json?.startsWith('"') ? String(JSON.parse(json)) : undefined
+}
+
+// ── Values ──
+
+const numberHere = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const wordHere = /true|false|null|True|False|None/y
+const python: Record<string, string> = { True: 'true', False: 'false', None: 'null' }
+
+/** Each reads one thing at the cursor and says whether it is there, whole. */
+function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
+  switch (cursor.text[cursor.at]) {
+    case '{':
+      return depth < depthMax && sequence(cursor, edits, '}', () => member(cursor, edits, depth + 1))
+    case '[':
+      return depth < depthMax && sequence(cursor, edits, ']', () => value(cursor, edits, depth + 1))
+    case '"':
+      return doubleQuoted(cursor, edits)
+    case "'":
+      return singleQuoted(cursor, edits)
+    default:
+      return word(cursor, edits) || tookMatch(cursor, numberHere) !== undefined
+  }
+}
+
+function sequence(cursor: Cursor, edits: Edit[], close: string, item: () => boolean): boolean {
+  cursor.at += 1
+  skipBlanks(cursor)
+  if (took(cursor, close)) return true
+  for (;;) {
+    if (!item()) return false
+    skipBlanks(cursor)
+    const comma = cursor.at
+    const goesOn = took(cursor, ',')
+    skipBlanks(cursor)
+    if (took(cursor, close)) {
+      if (goesOn) edits.push({ repair: 'trailing-comma', from: comma, to: comma + 1, text: '' })
+      return true
+    }
+    if (!goesOn) return false
+  }
+}
+
+function member(cursor: Cursor, edits: Edit[], depth: number): boolean {
+  const first = cursor.text[cursor.at]
+  if (first !== '"' && first !== "'") return false
+  if (!value(cursor, edits, depth)) return false
+  skipBlanks(cursor)
+  if (!took(cursor, ':')) return false
+  skipBlanks(cursor)
+  return value(cursor, edits, depth)
+}
+
+function word(cursor: Cursor, edits: Edit[]): boolean {
+  const from = cursor.at
+  const [found] = tookMatch(cursor, wordHere) ?? []
+  const text = found === undefined ? undefined : python[found]
+  if (text !== undefined) edits.push({ repair: 'python-word', from, to: cursor.at, text })
+  return found !== undefined
+}
+
+// ── Strings ──
+
+/** Runs of characters that stand for themselves: no control character, no backslash, no quote that would have to be escaped. */
+const plainDouble = /[ !#-[\]-\uffff]+/y
+const plainSingle = /[ !#-&(-[\]-\uffff]+/y
+const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
+
+function doubleQuoted(cursor: Cursor, edits: Edit[]): boolean {
+  cursor.at += 1
+  for (;;) {
+    if (took(cursor, '"')) return true
+    if (!stringPiece(cursor, edits, plainDouble)) return false
+  }
+}
+
+function singleQuoted(cursor: Cursor, edits: Edit[]): boolean {
+  const quote = (text: string): Edit => ({ repair: 'single-quotes', from: cursor.at - 1, to: cursor.at, text })
+  cursor.at += 1
+  edits.push(quote('"'))
+  for (;;) {
+    if (took(cursor, "'")) {
+      edits.push(quote('"'))
+      return true
+    }
+    if (took(cursor, '"')) edits.push(quote('\\"'))
+    else if (took(cursor, "\\'")) edits.push({ ...quote("'"), from: cursor.at - 2 })
+    else if (!stringPiece(cursor, edits, plainSingle)) return false
+  }
+}
+
+/** Some characters of a string that are not its end; false: the text is over. */
+function stringPiece(cursor: Cursor, edits: Edit[], plain: RegExp): boolean {
+  if (tookMatch(cursor, plain) !== undefined || tookMatch(cursor, escaped) !== undefined) return true
+  const from = cursor.at
+  const found = cursor.text.charCodeAt(from)
+  if (Number.isNaN(found)) return false
+  cursor.at += 1
+  if (cursor.text[from] === '\\') edits.push({ repair: 'bad-escape', from, to: cursor.at, text: '\\\\' })
+  else edits.push({ repair: 'control-character', from, to: cursor.at, text: JSON.stringify(String.fromCharCode(found)).slice(1, -1) })
+  return true
+}
+
+function edited(text: string, from: number, to: number, edits: Edit[]): string {
+  if (edits.length === 0) return text.slice(from, to)
+  const pieces: string[] = []
+  let at = from
+  for (const edit of edits) {
+    pieces.push(text.slice(at, edit.from), edit.text)
+    at = edit.to
+  }
+  pieces.push(text.slice(at, to))
+  return pieces.join('')
+}

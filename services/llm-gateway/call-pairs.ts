@@ -1,0 +1,62 @@
+// Which result belongs to which call, in any list of messages, whatever was lost, doubled or moved in it.
+//
+// P1. A result belongs to the call of its id that stands last before it; of several in one message, the first result to the first call. Models reuse ids.
+// P2. A call that got none that way takes one of its id that stands before every call of that id: the order was lost.
+// P3. Each result belongs to one call at most. What is left over is a duplicate, or its call is gone.
+
+/** `at`: the place of its message in the list. */
+export type Placed<T> = { id: string; at: number; value: T }
+
+/** The result of each call that has one. Both lists are in the order of the messages. */
+export function pairs<C, R>(calls: Placed<C>[], results: Placed<R>[]): Map<C, R> {
+  const callsById = grouped(calls)
+  const resultsById = grouped(results)
+  const found = new Map<C, R>()
+  for (const [id, own] of callsById) {
+    const open = new Set(resultsById.get(id) ?? [])
+    const take = (call: Placed<C>, fits: (result: Placed<R>) => boolean): void => {
+      for (const result of open) {
+        if (!fits(result)) continue
+        open.delete(result)
+        found.set(call.value, result.value)
+        return
+      }
+    }
+    for (const call of own) {
+      const next = own.find(({ at }) => at > call.at)?.at ?? Number.POSITIVE_INFINITY
+      take(call, ({ at }) => at > call.at && at <= next)
+    }
+    const first = own[0]?.at ?? 0
+    for (const call of own) if (!found.has(call.value)) take(call, ({ at }) => at <= first)
+  }
+  return found
+}
+
+function grouped<T>(placed: Placed<T>[]): Map<string, Placed<T>[]> {
+  const groups = new Map<string, Placed<T>[]>()
+  for (const one of placed) {
+    const group = groups.get(one.id)
+    if (group === undefined) groups.set(one.id, [one])
+    else group.push(one)
+  }
+  return groups
+}
+
+/** Stands where a call has no result. */
+export const unknownResult = 'The result of this call is not known.'
+/** Stands where the model would speak last. */
+export const goOn = 'Please continue.'
+
+/** Ids that nobody else has: one that has another's form, or that an earlier call has, becomes one of ours. `made`: of a form that is taken. */
+export function uniqueIds(taken: RegExp, made: (place: string) => string): (sent: string) => string {
+  const used = new Set<string>()
+  const times = new Map<string, number>()
+  return (sent) => {
+    let id = sent
+    let n = times.get(sent) ?? 0
+    for (; used.has(id) || !taken.test(id); n += 1) id = made(`${sent}_${n + 1}`)
+    used.add(id)
+    times.set(sent, n)
+    return id
+  }
+}

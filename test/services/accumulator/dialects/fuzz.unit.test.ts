@@ -1,0 +1,151 @@
+// Texts that nobody meant, seeded: soups of marks and broken JSON, and real calls with pieces taken out, doubled or moved.
+
+import { describe, expect, it } from '@jest/globals'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { offered, recovered } from './offered.ts'
+
+const marks = [
+  ...[
+    '<tool_call>',
+    '</tool_call>',
+    '<function=',
+    '</function>',
+    '<parameter=',
+    '</parameter>',
+    '>',
+    '<arg_key>',
+    '</arg_key>',
+    '<arg_value>',
+  ],
+  ...[
+    '</arg_value>',
+    '[TOOL_CALLS]',
+    '[ARGS]',
+    '[CALL_ID]',
+    '<|tool_calls_section_begin|>',
+    '<|tool_calls_section_end|>',
+    '<|tool_call_begin|>',
+  ],
+  ...[
+    '<|tool_call_argument_begin|>',
+    '<|tool_call_end|>',
+    '<｜tool▁calls▁begin｜>',
+    '<｜tool▁call▁begin｜>',
+    '<｜tool▁sep｜>',
+    '<｜tool▁call▁end｜>',
+  ],
+  ...[
+    '<｜tool▁calls▁end｜>',
+    '<function_calls>',
+    '</function_calls>',
+    '<invoke name="',
+    '">',
+    '</invoke>',
+    '<parameter name="',
+    '<|python_tag|>',
+  ],
+  ...[
+    'functools[',
+    '<|channel|>commentary to=',
+    '<|message|>',
+    '<|call|>',
+    '```',
+    '```json\n',
+    '\n',
+    ' ',
+    '{',
+    '}',
+    '[',
+    ']',
+    '(',
+    ')',
+    ',',
+    ':',
+    '=',
+  ],
+  ...[
+    '"',
+    "'",
+    '\\',
+    '{"name":"',
+    '","arguments":{',
+    '{"tool":"',
+    '"function":{',
+    'true',
+    'None',
+    '-',
+    '1e9',
+    '\u0000',
+    '\ud800',
+    'é',
+    '{}',
+  ],
+]
+const names = [...offered.map(({ name }) => name), 'query', 'path', 'content']
+const soup = fc
+  .array(fc.oneof(fc.constantFrom(...marks), fc.constantFrom(...names), fc.string({ maxLength: 4 })), { maxLength: 40 })
+  .map((pieces) => pieces.join(''))
+const noise = fc
+  .array(fc.oneof(fc.constantFrom(...marks), fc.constantFrom('rm', 'x', 'query'), fc.string({ unit: 'binary', maxLength: 4 })), {
+    maxLength: 40,
+  })
+  .map((pieces) => pieces.join(''))
+  .filter((text) => !offered.some(({ name }) => text.includes(name)))
+
+const real = [
+  '[{"tool": "file_write", "path": "a", "content": "b"}]',
+  '{"name": "search", "arguments": {"query": "a", "limit": 3}}',
+  '<tool_call>\n{"name": "search", "arguments": {"query": "a"}}\n</tool_call>',
+  '<tool_call>\n<function=file_write>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nb\n</parameter>\n</function>\n</tool_call>',
+  '[TOOL_CALLS]search[ARGS]{"query": "a"}[TOOL_CALLS]now{}',
+  '<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>',
+  '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>search<｜tool▁sep｜>{"query": "a"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+  '[search(query="a", limit=3), now()]',
+]
+const mutated = fc
+  .tuple(fc.constantFrom(...real), fc.constantFrom(...real), fc.nat(), fc.nat(), fc.nat(), fc.constantFrom(...marks))
+  .map(([text, other, a, b, c, mark]) => {
+    const [from, to] = [a % (text.length + 1), b % (text.length + 1)].toSorted((x, y) => x - y)
+    const piece = c % 4 === 0 ? '' : c % 4 === 1 ? text.slice(from, to).repeat(2) : c % 4 === 2 ? other : mark
+    return text.slice(0, from) + piece + text.slice(to)
+  })
+
+const judges = new Map(offered.map(({ name, schema }) => [name, new Ajv2020({ strict: false }).compile(JSON.parse(schema))]))
+const seed = 20_261_122
+
+describe('whatever a text is', () => {
+  it.each([
+    ['a soup of marks', soup, 4_000],
+    ['a real call with something taken out, doubled or put in', mutated, 4_000],
+    ['any characters', fc.string({ unit: 'binary', maxLength: 200 }), 500],
+  ])('%s never throws, and what is a call could run: offered, an object, and valid', (_, texts, numRuns) => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const recovery = recovered(text)
+        if (recovery?.kind !== 'calls') return
+        expect(recovery.calls.length).toBeGreaterThan(0)
+        for (const { name, raw } of recovery.calls) expect(judges.get(name)?.(JSON.parse(raw))).toBe(true)
+      }),
+      { seed, numRuns },
+    )
+  })
+
+  it('noise that names no tool is never a call, and never answered as one', () => {
+    fc.assert(
+      fc.property(noise, (text) => {
+        expect(recovered(text)?.kind).not.toBe('calls')
+      }),
+      { seed, numRuns: 4_000 },
+    )
+  })
+
+  it('a word before it or after it makes a call text again', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...real), fc.stringMatching(/^[A-Za-z][a-z ,.]{0,30}[a-z.]$/), fc.boolean(), (text, words, before) => {
+        expect(recovered(before ? `${words} ${text}` : `${text} ${words}`)).toBeUndefined()
+      }),
+      { seed, numRuns: 500 },
+    )
+  })
+})

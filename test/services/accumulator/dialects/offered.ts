@@ -1,0 +1,47 @@
+// The tools that the tests of dialects offer, and what a text becomes with them.
+
+import type { OfferedTool, Recovery } from '../../../../services/accumulator/dialects/recover.ts'
+import { recover } from '../../../../services/accumulator/dialects/recover.ts'
+
+const object = (properties: Record<string, unknown>, required: string[] = [], more: Record<string, unknown> = {}) =>
+  JSON.stringify({ type: 'object', properties, required, ...more })
+
+export const offered: OfferedTool[] = [
+  { name: 'file_write', schema: object({ path: { type: 'string' }, content: { type: 'string' } }, ['path', 'content']) },
+  {
+    name: 'search',
+    schema: object(
+      {
+        query: { type: 'string' },
+        limit: { type: 'integer' },
+        exact: { type: 'boolean' },
+        tags: { type: 'array', items: { type: 'string' } },
+        filter: { type: 'object' },
+        note: { type: ['string', 'null'] },
+        level: { enum: ['low', 'high'] },
+        size: { anyOf: [{ type: 'number' }, { type: 'null' }] },
+        ratio: { $ref: '#/$defs/ratio' },
+      },
+      ['query'],
+      { $defs: { ratio: { type: 'number' } } },
+    ),
+  },
+  { name: 'now', schema: object({}) },
+  { name: 'anything', schema: '{"type":"object"}' },
+]
+
+export function recovered(text: string, tools: OfferedTool[] = offered): Recovery | undefined {
+  return recover({ text, offered: tools })
+}
+
+/** The calls as [name, arguments]; undefined where the text is not calls. */
+export function calls(text: string, tools: OfferedTool[] = offered): [string, unknown][] | undefined {
+  const recovery = recovered(text, tools)
+  return recovery?.kind === 'calls' ? recovery.calls.map(({ name, raw }) => [name, JSON.parse(raw)]) : undefined
+}
+
+/** Why a text that is built like a call cannot run; undefined where it is not one. */
+export function why(text: string): string | undefined {
+  const recovery = recovered(text)
+  return recovery?.kind === 'lookalike' ? recovery.why : undefined
+}

@@ -1,0 +1,90 @@
+// The work of recovery grows with the text and no faster. It is counted in characters that are looked at, not timed: a search costs what it searches
+// through, an expression what it matches and a bounded look beyond.
+
+import { describe, expect, it } from '@jest/globals'
+import { recovered } from './offered.ts'
+
+const growing: Record<string, (n: number) => string> = {
+  'brackets that open': (n) => '['.repeat(n),
+  'braces that open': (n) => '{"name":'.repeat(n),
+  'a long string': (n) => `{"name":"search","arguments":{"query":"${'x'.repeat(n)}"}}`,
+  'a string without an end': (n) => `{"name":"search","arguments":{"query":"${'\\'.repeat(n)}`,
+  'many escapes': (n) => `{"name":"search","arguments":{"query":"${'\\d'.repeat(n)}"}}`,
+  'many calls': (n) => `[${new Array(n).fill('{"name":"now","arguments":{}}').join(',')}]`,
+  'many objects': (n) => '{"name":"now","arguments":{}}\n'.repeat(n),
+  'many members': (n) => `{"name":"anything","arguments":{${Array.from({ length: n }, (_, i) => `"a${i}":1`).join(',')}}}`,
+  'messages inside of messages': (n) => `${'{"tool_calls":['.repeat(n)}${']}'.repeat(n)}`,
+  'functions inside of functions': (n) => `${'{"function":'.repeat(n)}1${'}'.repeat(n)}`,
+  'tags that open': (n) => '<tool_call>'.repeat(n),
+  'function tags that open': (n) => '<function=search>'.repeat(n),
+  'parameters that open': (n) => `<function=search>${'<parameter=query>'.repeat(n)}`,
+  'many parameters': (n) => `<function=search>${'<parameter=query>a</parameter>'.repeat(n)}</function>`,
+  'keys without values': (n) => `<tool_call>search${'<arg_key>query</arg_key>'.repeat(n)}`,
+  'sections that open': (n) => '<|tool_calls_section_begin|><|tool_call_begin|>'.repeat(n),
+  'calls of Kimi without an end': (n) => '<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}'.repeat(n),
+  'marks of DeepSeek': (n) => '<｜tool▁call▁begin｜>'.repeat(n),
+  'marks of Mistral': (n) => '[TOOL_CALLS]'.repeat(n),
+  'calls of Mistral': (n) => '[TOOL_CALLS]now{}'.repeat(n),
+  'names in Python': (n) => `[${'now('.repeat(n)}`,
+  'calls in Python': (n) => `[${new Array(n).fill('now()').join(', ')}]`,
+  'invocations that open': (n) => `<function_calls>${'<invoke name="search">'.repeat(n)}`,
+  fences: (n) => '```\n'.repeat(n),
+  'a fence that is long': (n) => `\`\`\`json\n${'`'.repeat(n)}\n\`\`\``,
+  blanks: (n) => `${' '.repeat(n)}{${' '.repeat(n)}`,
+}
+
+describe('the steps of recovery', () => {
+  it.each(Object.entries(growing))('grow with the text: %s', (_, textOf) => {
+    const small = stepsOf(textOf(200))
+    const large = stepsOf(textOf(4_000))
+    // Twenty times the text; a square would be four hundred times the steps.
+    expect(large / Math.max(small, 2_000)).toBeLessThan(40)
+  })
+})
+
+/** Characters that one recovery looks at. */
+function stepsOf(text: string): number {
+  let steps = 0
+  const boundedLook = 300
+  const { indexOf, startsWith, charCodeAt, slice, includes } = String.prototype
+  const { exec } = RegExp.prototype
+  const ofTexts = { indexOf, startsWith, charCodeAt, slice, includes }
+  Object.assign(String.prototype, {
+    indexOf(this: string, mark: string, from = 0) {
+      const at = indexOf.call(this, mark, from)
+      steps += (at === -1 ? this.length : at) - from + 1
+      return at
+    },
+    startsWith(this: string, mark: string, from?: number) {
+      steps += 1
+      return startsWith.call(this, mark, from)
+    },
+    charCodeAt(this: string, at: number) {
+      steps += 1
+      return charCodeAt.call(this, at)
+    },
+    includes(this: string, mark: string, from?: number) {
+      steps += this.length
+      return includes.call(this, mark, from)
+    },
+    slice(this: string, from?: number, to?: number) {
+      const part = slice.call(this, from, to)
+      steps += part.length
+      return part
+    },
+  })
+  Object.assign(RegExp.prototype, {
+    exec(this: RegExp, on: string) {
+      const match = exec.call(this, on)
+      steps += match === null ? Math.min(boundedLook, on.length) : match[0].length + 1
+      return match
+    },
+  })
+  try {
+    recovered(text)
+  } finally {
+    Object.assign(String.prototype, ofTexts)
+    Object.assign(RegExp.prototype, { exec })
+  }
+  return steps
+}
