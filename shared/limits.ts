@@ -44,7 +44,7 @@ export const limits = {
   /** UTF-16 units of a text that is matched against a pattern of a schema: many patterns take the square of that in steps. */
   patternTextMax: 16 * KiB,
   /** Bytes of parts that are kept for one round over all its attempts; more cut the attempt that is oldest (accumulator, A4). */
-  roundPartsBytesMax: 8 * MiB,
+  roundPartsBytesMax: 6 * MiB,
   /** Attempts of one round whatever an agent says. */
   attemptsMax: 10,
   /** The longest wait for a provider that asked to come back later. */

@@ -3,8 +3,8 @@
 
 import type { PartEvent } from './messages.ts'
 
-/** What an event costs beside its texts, so that empty ones are not free. */
-const eventBytes = 16
+/** What an event costs beside its texts in a record, so that empty ones are not free. */
+const eventBytes = 12
 
 /** Bytes. */
 export function eventWeight({ id, name, text }: PartEvent): number {

@@ -239,7 +239,7 @@ describe('a stream that is no whole answer', () => {
 
   it('that is too long for a round is not asked for again: the same would come', async () => {
     const piece = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'x'.repeat(1024 * 1024) } }
-    const reply = stream(start, ...new Array(9).fill(piece), ...end)
+    const reply = stream(start, ...new Array(7).fill(piece), ...end)
     await withPipeline({ model: script(reply) }, async (pipeline) => {
       const { finished } = await pipeline.ask('tell me everything')
       expect(finished).toMatchObject({ outcome: 'failed', class: 'deterministic', reply: 'This is the fallback.' })
