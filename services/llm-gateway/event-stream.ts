@@ -1,8 +1,8 @@
 // The server-sent events of a provider's response, before anybody parses them: so text arrives exactly as it was sent.
-// Read here and not by an SDK: OpenAI's hands out parsed JSON only and cannot tell a stream that ended from one that was cut, and Anthropic's takes
-// a handful of promises for each event, where a piece of the body mostly holds many (test/bench/README.md has the figures).
+// Read by eventsource-parser and not by an SDK: OpenAI's hands out parsed JSON only and cannot tell a stream that ended from one that was cut, and
+// Anthropic's takes a handful of promises for each event, where a piece of the body mostly holds many (test/bench/README.md has the figures).
 
-import { StringDecoder } from 'node:string_decoder'
+import { createParser } from 'eventsource-parser'
 import { WeirError } from '../../shared/errors.ts'
 import { limits } from '../../shared/limits.ts'
 
@@ -47,52 +47,25 @@ function tooLong(bytes: number): WeirError {
   return new WeirError('provider.stream', `${bytes} bytes of the stream without a complete event; at most ${limits.streamEventBytesMax}`)
 }
 
-/** Reads as the HTML standard says: lines end with LF, CR or CRLF, a blank one ends an event, and fields that it does not know are left out. */
+/** As the HTML standard says; an event without data is none. */
 function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent[] } {
-  const decoder = new StringDecoder('utf8')
-  let rest = ''
-  let event: string | null = null
-  let data: string[] = []
+  const decoder = new TextDecoder()
+  let events: SentEvent[] = []
+  const parser = createParser({
+    onEvent: ({ event = null, data }) => events.push({ event, data: withoutPrefix(data) }),
+  })
 
-  function linesOf(text: string, isEnd: boolean): SentEvent[] {
-    const events: SentEvent[] = []
-    const plain = text.includes('\r') ? normalized(text, isEnd) : text
-    let from = 0
-    for (let to = plain.indexOf('\n'); to !== -1; to = plain.indexOf('\n', from)) {
-      const done = take(plain.slice(from, to))
-      if (done !== undefined) events.push(done)
-      from = to + 1
-    }
-    rest = plain.slice(from)
+  function taken(text: string): SentEvent[] {
+    events = []
+    parser.feed(text)
     return events
   }
 
-  /** The event that this line ends. */
-  function take(line: string): SentEvent | undefined {
-    if (line === '') {
-      const done = event === null && data.length === 0 ? undefined : { event, data: withoutPrefix(data.join('\n')) }
-      event = null
-      data = []
-      return done
-    }
-    const colon = line.indexOf(':')
-    const value = colon === -1 ? '' : line.slice(line.startsWith(' ', colon + 1) ? colon + 2 : colon + 1)
-    const name = colon === -1 ? line : line.slice(0, colon)
-    if (name === 'data' || name === '\ufeffdata') data.push(value)
-    else if (name === 'event' || name === '\ufeffevent') event = value
-    return undefined
-  }
-
   return {
-    take: (piece) => linesOf(rest + decoder.write(piece as Buffer), false),
+    take: (piece) => taken(decoder.decode(piece, { stream: true })),
     // The last event counts also where the server left out the blank line after it; one that is half there is no JSON.
-    end: () => linesOf(`${rest}${decoder.end()}\n\n`, true),
+    end: () => taken(`${decoder.decode()}\n\n`),
   }
-}
-
-/** With LF as the only end of a line. A CR at the very end may be half of a CRLF, so it stays. */
-function normalized(text: string, isEnd: boolean): string {
-  return text.replaceAll(isEnd ? /\r\n?/g : /\r\n|\r(?=.)/gs, '\n')
 }
 
 /** Some proxies put the field's name before a payload that has it already. */

@@ -17,7 +17,7 @@ describe('an event', () => {
   it.each([
     ['has a name and data, in whatever order', 'data: 1\nevent: a\n\n', [{ event: 'a', data: '1' }]],
     ['may have no name', 'data: 1\n\n', [{ event: null, data: '1' }]],
-    ['may have no data', 'event: a\n\n', [{ event: 'a', data: '' }]],
+    ['is none without data', 'event: a\n\n', []],
     ['has all lines of its data', 'data: 1\ndata\ndata: 2\n\n', [{ event: null, data: '1\n\n2' }]],
     ['loses one blank after the colon, and no more', 'data:  1 \ndata:2\n\n', [{ event: null, data: ' 1 \n2' }]],
     ['has no comments and no unknown fields', ': hi\nid: 7\nretry: 1\ndatas: x\ndata: 1\n\n', [{ event: null, data: '1' }]],
