@@ -83,9 +83,9 @@ describe('weir guard over Kafka', () => {
         const verdict = JSON.parse((await run('tail', 'guard-verdicts.no-removal')).out)
         expect(verdict).toMatchObject({ type: 'guard-verdict', topic: `${topicPrefix}guard-verdicts.no-removal` })
         const checked = await run('topics', 'check', '--bus', 'kafka', '--replication-factor', '1')
-        expect(checked).toMatchObject({ code: 0, out: '12 topics, all as Weir needs them\n' })
+        expect(checked).toMatchObject({ code: 0, out: '14 topics, all as Weir needs them\n' })
         const doctor = (await run('doctor')).out
-        expect(doctor).toContain('12 topics that begin with')
+        expect(doctor).toContain('14 topics that begin with')
         expect(doctor).toMatch(/odd +guards +nobody runs remote \(shadow\)/)
         guard.signal('SIGTERM')
         expect((await guard.ended).code).toBe(0)

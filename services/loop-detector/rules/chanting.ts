@@ -40,7 +40,7 @@ const unitWordsMax = 200
 export function chantIn(text: string): { unit: string; times: number } | undefined {
   const said = wordsOf(text)
   const { words: wordsMin, timesOfLong } = chantMin
-  if (said.length < wordsMin) return undefined
+  if (said.length < wordsMin || !said.some((word) => /\p{L}/u.test(word))) return undefined
   for (let period = 1; period <= Math.min(unitWordsMax, said.length / timesOfLong); period += 1) {
     const timesMin = period < chantMin.longWords ? chantMin.times : timesOfLong
     const { end, length } = longestRun(said, period)

@@ -1,7 +1,8 @@
 // Reads that differ and cover nothing new: windows of a file that was read before, searches whose hits are all known.
-// W1. What counts is lines: a result with one line that the turn has not seen is news and ends the streak, and so is a change.
+// W1. What counts is lines: a result with one line that the turn has not seen is news and ends the streak. So does a change, and any other result that
+//     its tool did not give before.
 // W2. Only reads whose results have several lines and say enough; the same call again is the matter of identical-success, the same answer as a whole
-//     that of same-answer.
+//     that of same-answer. Of a result with more lines than are looked at the rest is taken for new.
 
 import { limits } from '../../../shared/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
@@ -12,20 +13,23 @@ import { sameAnswers } from '../patience.ts'
 import { meet } from '../recency.ts'
 import type { Rule } from '../rule.ts'
 
-/** `lines`: hashes of those that results brought; what was forgotten seems new again, which is the harmless side. */
-type Memory = { lines: Set<number>; calls: Set<string>; streak: Streak; rounds: number }
+/** `lines`: hashes of those that results brought; `results`: of other calls, whole. What was forgotten seems new again, which is the harmless side. */
+type Memory = { lines: Set<number>; results: Set<string>; calls: Set<string>; streak: Streak; rounds: number }
 
 export const sweep: Rule<Memory> = {
   name: 'sweep',
   version: 1,
-  begin: () => ({ lines: new Set(), calls: new Set(), streak: beginStreak(), rounds: 0 }),
+  begin: () => ({ lines: new Set(), results: new Set(), calls: new Set(), streak: beginStreak(), rounds: 0 }),
 
   judge(memory, { round, calls, news }, { loop }) {
     if (news.change) Object.assign(memory, { streak: beginStreak(), rounds: 0 })
     const old: CallEvidence[] = []
     let isNew = false
     for (const call of calls) {
-      if (!sweeps(call)) continue
+      if (!sweeps(call)) {
+        if (call.failure === undefined && meet(memory.results, call.tool + call.result, limits.loopSeenMax)) isNew = true
+        continue
+      }
       const before = memory.lines.size
       if (takeLines(memory, call.text)) isNew = true
       else if (before > 0 && meet(memory.calls, call.key, limits.loopSeenMax)) old.push(call)
@@ -62,8 +66,9 @@ function sweeps({ failure, effect, poll, text }: CallEvidence): boolean {
 
 /** Whether one of them is new. */
 function takeLines({ lines }: Memory, text: string): boolean {
-  let isNew = false
-  for (const line of text.split('\n', limits.loopLinesMax)) {
+  const all = text.split('\n', limits.loopLinesMax + 1)
+  let isNew = all.length > limits.loopLinesMax
+  for (const line of all.slice(0, limits.loopLinesMax)) {
     const plain = line.trim()
     if (plain !== '' && meet(lines, hashOf(plain), limits.loopLinesMax)) isNew = true
   }

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import { givenBy } from '../../../services/cli/judge/overrides.ts'
 import type { Step } from '../../../services/cli/judge/scenario.ts'
 import { judge } from '../../../services/cli/judge/verdict.ts'
+import { limits } from '../../../shared/limits.ts'
 
 const row = (number: number) => `row ${number} of the table`
 const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => row(from + index)).join('\n')
@@ -27,6 +28,17 @@ describe('reads that differ and cover nothing new', () => {
 
   it('are none when something was changed in between', () => {
     expect(ruleOf([all, ...inside.slice(0, 7), write, ...inside.slice(7)])).toBeNull()
+  })
+
+  it('are none when another call brings something new in between, however short', () => {
+    const value = (index: number): Step => ({ kind: 'tool', tool: 'read_value', args: { index }, outcome: 'ok', result: `${index * 7}` })
+    expect(ruleOf([all, ...inside.flatMap((step, index) => [step, value(index)])])).toBeNull()
+    expect(ruleOf([all, value(1), ...inside.flatMap((step) => [step, value(1)])])).not.toBeNull()
+  })
+
+  it('are none where a result has more lines than are looked at', () => {
+    const growing = Array.from({ length: 9 }, (_, index) => window(0, limits.loopLinesMax + 50 * index))
+    expect(ruleOf(growing)).toBeNull()
   })
 
   it('are none of a tool that changes things, and none where a result is one line', () => {
