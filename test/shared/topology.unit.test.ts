@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import lock from '../../schemas/lock.json' with { type: 'json' }
 import { historyConversation, historyKey, historyPrefix, printTopology, stages, topicSpecs, topics } from '../../shared/topology.ts'
 
 const dayMs = 86_400_000
+const lock: { type: string }[] = JSON.parse(readFileSync(new URL('../../schemas/lock.json', import.meta.url), 'utf8'))
 
 describe('the topology', () => {
   it('reads as it was agreed: a change of the wiring is a change of this text', () => {
