@@ -4,7 +4,7 @@ import type { ErrorObject } from 'ajv'
 import type { UsableSchema } from '../../shared/arguments/compiled-schema.ts'
 import { membersFault } from '../../shared/arguments/members.ts'
 import { missingFrom } from '../../shared/arguments/required-fields.ts'
-import { acceptedFields, schemaFault } from '../../shared/arguments/schema-fault.ts'
+import { acceptedFields, schemaFault, schemaHint } from '../../shared/arguments/schema-fault.ts'
 import { argumentText } from '../../shared/call.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Call } from '../../shared/messages.ts'
@@ -63,15 +63,27 @@ function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
   const reason = missing.length > 0 ? missingFields(missing) : primary.words
   const fields = missing.length > 0 ? missing : primary.fields
 
-  const others = all.filter((error) => !isAbout(error, missing)).map((error) => schemaFault(error).words)
-  const hints = [...new Set(all.flatMap((error) => (isAbout(error, missing) ? [] : (schemaFault(error).hint ?? []))))].slice(
-    0,
-    alsoWrongMax,
-  )
-  const also = [...new Set(others)].filter((words) => words !== reason).slice(0, alsoWrongMax)
+  const told = firstTold(all, missing, reason)
+  const also = told.map(({ words }) => words).filter((words) => words !== reason)
+  const hints = [...new Set(told.flatMap(({ error }) => schemaHint(error) ?? []))].slice(0, alsoWrongMax)
   const alsoWrong = also.length > 0 ? [`Also wrong: ${also.join('; ')}.`] : []
   const accepted = all.some(({ keyword }) => keyword === 'additionalProperties') ? acceptedFields(schema) : []
   return { code: 'schema', reason, unknown: fields.length > 0 ? fields : 'arguments', notes: [...alsoWrong, ...hints, ...accepted] }
+}
+
+/** The errors that the model is told of, each words once: the one that is the reason, where it is met, and `alsoWrongMax` others. There may be thousands. */
+function firstTold(all: ErrorObject[], missing: string[], reason: string): { words: string; error: ErrorObject }[] {
+  const told = new Map<string, ErrorObject>()
+  let others = 0
+  for (const error of all) {
+    if (others === alsoWrongMax) break
+    if (isAbout(error, missing)) continue
+    const { words } = schemaFault(error)
+    if (told.has(words)) continue
+    told.set(words, error)
+    if (words !== reason) others += 1
+  }
+  return [...told].map(([words, error]) => ({ words, error }))
 }
 
 /** Whether it only says again that a required field is missing, or that the null in its place is none of what it may be. */

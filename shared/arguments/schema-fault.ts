@@ -5,14 +5,14 @@ import type { ErrorObject } from 'ajv'
 import { listed, quoted, shownName, visible } from './name-text.ts'
 import { nearestNames } from './tool-name.ts'
 
-/** `fields`: what the model has to learn to do better; empty: the arguments as a whole. `hint`: a whole sentence that helps and may differ with the value. */
-export type SchemaFault = { words: string; fields: string[]; hint?: string }
+/** `fields`: what the model has to learn to do better; empty: the arguments as a whole. */
+export type SchemaFault = { words: string; fields: string[] }
 
 const wordsCharactersMax = 200
 
-export function schemaFault({ keyword, instancePath, params, message, data, parentSchema }: ErrorObject): SchemaFault {
+export function schemaFault({ keyword, instancePath, params, message }: ErrorObject): SchemaFault {
   const path = pathOf(instancePath)
-  const subject = path === '' ? 'the arguments' : `field '${path}'`
+  const subject = subjectAt(path)
   const fields = path === '' ? [] : [path]
   switch (keyword) {
     case 'required': {
@@ -20,27 +20,48 @@ export function schemaFault({ keyword, instancePath, params, message, data, pare
       return { words: `missing required field '${missing}'`, fields: [missing] }
     }
     case 'additionalProperties':
-    case 'unevaluatedProperties': {
-      const name = String(params.additionalProperty ?? params.unevaluatedProperty)
-      return { words: `unknown field '${below(path, name)}'`, fields: [], ...meant(name, Object.keys(parentSchema?.properties ?? {})) }
-    }
+    case 'unevaluatedProperties':
+      return { words: `unknown field '${below(path, unknownName(params))}'`, fields: [] }
     case 'type':
-      return { words: `${subject} must be ${listOf(params.type)}`, fields, hint: `You sent ${kindOf(data)} for ${subject}.` }
+      return { words: `${subject} must be ${listOf(params.type)}`, fields }
     case 'enum':
-      return { words: `${subject} must be one of ${valuesOf(params.allowedValues)}`, fields, ...meant(data, params.allowedValues) }
+      return { words: `${subject} must be one of ${valuesOf(params.allowedValues)}`, fields }
     case 'const':
       return { words: `${subject} must be ${valuesOf([params.allowedValue])}`, fields }
-    case 'format': {
-      const example = examples[String(params.format)]
-      return {
-        words: bounded(`${subject} ${message ?? 'has the wrong format'}`),
-        fields,
-        ...(example === undefined ? {} : { hint: `For example: ${example}` }),
-      }
-    }
+    case 'format':
+      return { words: bounded(`${subject} ${message ?? 'has the wrong format'}`), fields }
     default:
       return { words: bounded(`${subject} ${message ?? `breaks "${keyword}"`}`), fields }
   }
+}
+
+/**
+ * A whole sentence that helps and may differ with the value. It may look through all names that the schema knows: ask only for what is told.
+ */
+export function schemaHint({ keyword, instancePath, params, data, parentSchema }: ErrorObject): string | undefined {
+  switch (keyword) {
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return meant(unknownName(params), Object.keys(parentSchema?.properties ?? {}))
+    case 'type':
+      return `You sent ${kindOf(data)} for ${subjectAt(pathOf(instancePath))}.`
+    case 'enum':
+      return meant(data, params.allowedValues)
+    case 'format': {
+      const example = examples[String(params.format)]
+      return example === undefined ? undefined : `For example: ${example}`
+    }
+    default:
+      return undefined
+  }
+}
+
+function subjectAt(path: string): string {
+  return path === '' ? 'the arguments' : `field '${path}'`
+}
+
+function unknownName(params: ErrorObject['params']): string {
+  return String(params.additionalProperty ?? params.unevaluatedProperty)
 }
 
 const examples: Record<string, string> = {
@@ -59,13 +80,13 @@ const examples: Record<string, string> = {
 const sentCharactersMin = 3
 
 /** The nearest of what is allowed. */
-function meant(sent: unknown, allowed: unknown): { hint?: string } {
-  if (typeof sent !== 'string' || sent.length < sentCharactersMin || !Array.isArray(allowed)) return {}
+function meant(sent: unknown, allowed: unknown): string | undefined {
+  if (typeof sent !== 'string' || sent.length < sentCharactersMin || !Array.isArray(allowed)) return undefined
   const [near] = nearestNames(
     sent,
     allowed.filter((value) => typeof value === 'string'),
   )
-  return near === undefined ? {} : { hint: `Did you mean ${quoted(near)}?` }
+  return near === undefined ? undefined : `Did you mean ${quoted(near)}?`
 }
 
 function kindOf(value: unknown): string {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { argumentsRefusal } from '../../../services/validator/arguments-check.ts'
 import { limits } from '../../../shared/limits.ts'
 import { callOf, rejectionOf, tool } from './round.ts'
 
@@ -77,6 +78,34 @@ describe('arguments that break the schema', () => {
     const also = rejectionOf(callOf(list(2_000)), [tool('exec', schema)])?.text.split('\n')[4]
     expect(also).toBe(`Also wrong: ${[1, 2, 3, 4, 5].map((n) => `field 'list[${n}]' must be string`).join('; ')}.`)
     expect(rejectionOf(callOf(list(200_000)), [tool('exec', schema)])?.reason).toBe("field 'list[0]' must be string")
+  })
+
+  it('are put into words, and looked up among the fields, for those only that are told', () => {
+    let worded = 0
+    let looked = 0
+    const errors = Array.from({ length: 1_000 }, (_, n) => ({
+      ...{ keyword: 'additionalProperties', instancePath: '', schemaPath: '' },
+      get params() {
+        worded += 1
+        return { additionalProperty: `pathh${n}` }
+      },
+      get parentSchema() {
+        looked += 1
+        return { properties: { path: {} } }
+      },
+    }))
+    const refusal = argumentsRefusal(callOf('{"pathh0":1}'), {
+      ...{ kind: 'usable', schema: { properties: { path: {} } } },
+      judge: () => ({ kind: 'invalid', errors: errors.slice(0, 1) }),
+      explain: () => ({ kind: 'invalid', errors }),
+    })
+    expect(refusal?.notes).toEqual([
+      `Also wrong: ${[1, 2, 3, 4, 5].map((n) => `unknown field 'pathh${n}'`).join('; ')}.`,
+      "Did you mean 'path'?",
+      "Accepted fields: 'path'.",
+    ])
+    expect(looked).toBeLessThan(10)
+    expect(worded).toBeLessThan(50)
   })
 })
 
