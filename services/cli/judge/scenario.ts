@@ -1,11 +1,12 @@
 // The scenario format: a neutral trace of what models did and what came of it, with a label that says whether an intervention is due. One JSON object a
 // line; services/cli/judge/README.md explains it. A conversation as `weir inspect ID --json` prints it is one without a label.
 
+import type { ErrorObject } from 'ajv'
 import { Ajv } from 'ajv'
 import { alternatives, pathOf, pathText, shown } from '../../../shared/agent-file/mistake.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Timeline } from '../inspect/timeline.ts'
-import { scenarioOf } from './timeline-scenario.ts'
+import { scenarioOf, timelineSchema } from './timeline-scenario.ts'
 
 export type ToolStep = {
   kind: 'tool'
@@ -112,7 +113,9 @@ const schema = {
   },
 }
 
-const isScenario = new Ajv({ discriminator: true, allowUnionTypes: true, strictRequired: false }).compile<Scenario>(schema)
+const ajv = new Ajv({ discriminator: true, allowUnionTypes: true, strictRequired: false })
+const isScenario = ajv.compile<Scenario>(schema)
+const isTimeline = ajv.compile<Timeline>(timelineSchema)
 
 /** The scenarios of a file's text, in its order. Throws `scenario.invalid`, which says where and what would be right. */
 export function readScenarios(file: string, text: string): Scenario[] {
@@ -129,11 +132,18 @@ export function readScenarios(file: string, text: string): Scenario[] {
 function readLine(file: string, line: number, text: string): Scenario {
   const where = `${file}:${line}`
   const value = parsed(where, text)
-  if (isTimeline(value)) return scenarioOf(value)
+  if (isMeantAsTimeline(value)) {
+    if (isTimeline(value)) return scenarioOf(value)
+    throw mistaken(where, isTimeline.errors)
+  }
   if (isScenario(value)) return value
-  const [mistake] = isScenario.errors ?? []
+  throw mistaken(where, isScenario.errors)
+}
+
+function mistaken(where: string, errors: ErrorObject[] | null | undefined): WeirError {
+  const [mistake] = errors ?? []
   const at = pathText(pathOf(mistake?.instancePath ?? ''))
-  throw invalid(where, `${at === '' ? '' : `${at} `}${complaint(mistake)}`)
+  return invalid(where, `${at === '' ? '' : `${at} `}${complaint(mistake)}`)
 }
 
 function parsed(where: string, text: string): unknown {
@@ -147,13 +157,11 @@ function parsed(where: string, text: string): unknown {
   }
 }
 
-function isTimeline(value: unknown): value is Timeline {
-  return typeof value === 'object' && value !== null && 'conversation' in value && 'turns' in value && Array.isArray(value.turns)
+function isMeantAsTimeline(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'conversation' in value && 'turns' in value
 }
 
-type AjvMistake = NonNullable<typeof isScenario.errors>[number]
-
-function complaint(mistake: AjvMistake | undefined): string {
+function complaint(mistake: ErrorObject | undefined): string {
   if (mistake?.keyword === 'discriminator') {
     const kinds = ['tool', 'text', 'thinking_only', 'empty', 'user', 'compaction', 'stream_retry']
     return `has the kind ${shown(mistake.params.tagValue)}; must be ${alternatives(kinds)}`

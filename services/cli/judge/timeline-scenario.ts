@@ -3,6 +3,56 @@
 import type { CallTimeline, RoundTimeline, Timeline } from '../inspect/timeline.ts'
 import type { Scenario, Step, ToolStep } from './scenario.ts'
 
+const text = { type: 'string' }
+
+/** What is read of a timeline; the rest of it may be as it likes. */
+export const timelineSchema = {
+  type: 'object',
+  required: ['conversation', 'turns'],
+  properties: {
+    conversation: { type: 'string', minLength: 1 },
+    turns: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['rounds'],
+        properties: {
+          rounds: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['response', 'calls'],
+              properties: {
+                response: {
+                  type: ['object', 'null'],
+                  required: ['text', 'reasoning', 'stop'],
+                  properties: { text, reasoning: { type: ['object', 'null'] }, stop: text },
+                },
+                calls: {
+                  type: 'array',
+                  items: {
+                    type: 'object',
+                    required: ['name', 'raw', 'result'],
+                    properties: {
+                      name: text,
+                      raw: text,
+                      result: {
+                        type: ['object', 'null'],
+                        required: ['status', 'text', 'reason'],
+                        properties: { status: text, text, reason: text },
+                      },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+}
+
 /** `timeline`: as `weir inspect ID --json` prints it. Rounds without a response are left out: nothing of them was said. */
 export function scenarioOf({ conversation, turns }: Timeline): Scenario {
   let response = 0

@@ -72,4 +72,16 @@ describe('a conversation that was exported', () => {
       },
     ])
   })
+
+  it.each<[string, unknown, string]>([
+    ['a turn without rounds', { turns: [{}] }, "corpus.jsonl:1: turns[0] must have required property 'rounds'"],
+    ['turns that are none', { turns: 5 }, 'turns must be array'],
+    ['a round that is none', { turns: [{ rounds: [null] }] }, 'turns[0].rounds[0] must be object'],
+    ['a response without words', { turns: [{ rounds: [round([], {})] }] }, "rounds[0].response must have required property 'text'"],
+    ['a call without a result', { turns: [{ rounds: [round([call])] }] }, "calls[0] must have required property 'result'"],
+    ['a conversation that is no name', { conversation: 7 }, 'conversation must be string'],
+  ])('is refused with its place: %s', (_, fields, told) => {
+    expect(() => read({ ...timeline, ...(fields as object) })).toThrow(expect.objectContaining({ code: 'scenario.invalid' }))
+    expect(() => read({ ...timeline, ...(fields as object) })).toThrow(told)
+  })
 })
