@@ -96,15 +96,18 @@ export async function openBesideWriter(
 async function openOwned(options: EmbeddedBusOptions & { log: Logger }): Promise<Bus> {
   const bus = await openEmbeddedBus(options)
   const { file, log } = options
-  const socket = await listenForRequests({ file, answer: (request) => answerOf(bus, request) }).catch((error: unknown) => {
+  const socket = await listenForRequests({ file, log, answer: (request) => answerOf(bus, request) }).catch((error: unknown) => {
     log.info({ err: error, file }, 'requests of other processes cannot be taken: weir guard mode, for one, has to wait until this one ends')
     return undefined
   })
   return {
     ...bus,
     async close() {
-      await socket?.close()
-      await bus.close()
+      try {
+        await socket?.close()
+      } finally {
+        await bus.close()
+      }
     },
   }
 }

@@ -4,6 +4,7 @@
 //     next one puts its own in its place.
 // O2. It stands in a folder that only this user may enter: what others ask never arrives.
 // O3. Bounded: one request a connection, its bytes, how long it takes to come, and how many are open.
+// O4. At its end it gets in nobody's way: what it cannot clear away it logs, and the log is closed all the same.
 
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
@@ -19,6 +20,7 @@ export type OwnerSocket = { close(): Promise<void> }
 export type OwnerSocketOptions = {
   /** The file of the log. */
   file: string
+  log: { warn(fields: object, message: string): void }
   /** What it resolves with, or the error that it rejects with, is the answer. The request may be anything that is JSON. */
   answer(request: unknown): Promise<unknown>
 }
@@ -32,7 +34,7 @@ const connectionsMax = 16
 const idleMs = 30_000
 
 /** Under the lock. Throws where the file system has no sockets, or the folder of the socket is somebody else's. */
-export async function listenForRequests({ file, answer }: OwnerSocketOptions): Promise<OwnerSocket> {
+export async function listenForRequests({ file, log, answer }: OwnerSocketOptions): Promise<OwnerSocket> {
   const path = socketOf(file)
   makeOwnFolder(dirname(path))
   rmSync(path, { force: true }) // keeps O1
@@ -52,38 +54,57 @@ export async function listenForRequests({ file, answer }: OwnerSocketOptions): P
   })
   server.maxConnections = connectionsMax
   server.unref() // to be asked is no reason to live on
-  await byShortPath(path, (short) => {
+  // libuv unlinks by the name that was bound: until then nobody else may have that name.
+  const name = shortNameOf(path)
+  try {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    server.once('error', reject).listen(short, resolve)
-    return promise
-  })
+    server.once('error', reject).listen(name.path, resolve)
+    await promise
+  } catch (error) {
+    name.remove()
+    throw error
+  }
   server.on('error', () => {}) // of a single connection that could not be accepted
+
+  /** Keeps O4. */
+  function cleared(clear: () => void): void {
+    try {
+      clear()
+    } catch (error) {
+      log.warn(
+        { err: error, file },
+        'the way for requests of other processes could not be cleared away: the next one to write the log does it',
+      )
+    }
+  }
+
   return {
     async close() {
-      rmSync(dirname(path), { recursive: true, force: true }) // another user may be the next owner
+      cleared(() => rmSync(dirname(path), { recursive: true, force: true })) // another user may be the next owner
       const { promise, resolve } = Promise.withResolvers<void>()
       server.close(() => resolve())
       for (const socket of asking) socket.destroy()
       await Promise.all(answering.values())
       for (const socket of answering.keys()) socket.destroySoon()
       await promise
+      cleared(name.remove)
     },
   }
 }
 
 /**
- * The owner's answer. Throws what the owner threw; `bus.unreachable` where nobody listens (nothing was done) or the owner ended before it answered
- * (it may have been done).
+ * The owner's answer. Throws what the owner threw; `bus.unreachable` where nobody listens (nothing was done), or
+ * the owner did not answer (it may have been done).
  */
 export async function askOwner(file: string, request: unknown): Promise<unknown> {
   const socket = await connected(file)
   socket.end(JSON.stringify(request))
   const said = (await received(socket).catch(() => undefined)) as Said | undefined
   socket.destroy()
-  if (said === undefined)
-    throw new WeirError('bus.unreachable', `the process that writes ${file} has ended before it answered; look, and ask again`, {
-      retryable: true,
-    })
+  if (said === undefined) {
+    const why = 'has ended, or hangs, and gave no answer; look, and ask again'
+    throw new WeirError('bus.unreachable', `the process that writes ${file} ${why}`, { retryable: true })
+  }
   if ('value' in said) return said.value
   const { code, message, retryable } = said.error
   throw new WeirError(errorCodes.find((known) => known === code) ?? 'runtime.assertion', message, { retryable })
@@ -115,13 +136,16 @@ function makeOwnFolder(folder: string): void {
 
 async function connected(file: string): Promise<Socket> {
   try {
-    return await byShortPath(socketOf(file), (short) => {
+    const name = shortNameOf(socketOf(file))
+    try {
       const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-      const socket = createConnection({ path: short, allowHalfOpen: true })
+      const socket = createConnection({ path: name.path, allowHalfOpen: true })
       socket.once('error', reject).once('connect', () => resolve(socket.off('error', reject)))
       bounded(socket)
-      return promise
-    })
+      return await promise
+    } finally {
+      name.remove()
+    }
   } catch (error) {
     throw nobodyToAsk(file, error as NodeJS.ErrnoException)
   }
@@ -133,16 +157,12 @@ function nobodyToAsk(file: string, cause: NodeJS.ErrnoException): WeirError {
   return new WeirError('bus.unreachable', `nobody can be asked to write ${file}: ${why}`, { cause, retryable: isAbsent })
 }
 
-/** A path that is too long for a socket is reached by a link that lives for a moment. */
-async function byShortPath<T>(path: string, use: (short: string) => Promise<T>): Promise<T> {
-  if (Buffer.byteLength(path) <= pathBytesMax) return use(path)
+/** A path that is too long for a socket is reached by a link in a folder that only this user may enter, until that is removed. */
+function shortNameOf(path: string): { path: string; remove(): void } {
+  if (Buffer.byteLength(path) <= pathBytesMax) return { path, remove() {} }
   const folder = mkdtempSync(join(tmpdir(), 'weir-'))
-  try {
-    symlinkSync(dirname(path), join(folder, 'o'))
-    return await use(join(folder, 'o', basename(path)))
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  symlinkSync(dirname(path), join(folder, 'o'))
+  return { path: join(folder, 'o', basename(path)), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 function bounded(socket: Socket): void {

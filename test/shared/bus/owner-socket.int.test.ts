@@ -2,7 +2,18 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,6 +67,17 @@ const registration: GuardRegistration = {
 const registrationRecord = toRecord({ topic: 'weir.policies', partition: 0, message: registration })
 const registrations = (bus: Bus) => bus.list({ topic: 'weir.policies', partition: 0, prefix: guardKeyPrefix })
 const keysOf = (records: StoredRecord[]) => records.map(({ key }) => key)
+
+/** Rejects when `work` takes so long that it must wait for somebody. */
+async function soon<T>(work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const alarm = setTimeout(() => reject(new Error('it waits for somebody')), 10_000)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(alarm)
+  }
+}
 
 describe('a process beside the one that writes the data folder', () => {
   it('has what it writes in the log, read by both, when that is acknowledged', async () => {
@@ -254,11 +276,33 @@ describe('the process that writes the data folder', () => {
     const staying = createConnection({ path, allowHalfOpen: true })
     staying.on('error', () => {}).write('x'.repeat(9 * 1024 * 1024))
     expect(String((await once(staying, 'data'))[0])).toContain('bus.record-too-large')
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const alarm = setTimeout(() => reject(new Error('it waits for them')), 10_000)
-    await Promise.race([own.close(), late])
-    clearTimeout(alarm)
+    await soon(own.close())
     expect(existsSync(path)).toBe(false)
     for (const socket of [silent, staying]) socket.destroy()
+  })
+
+  it('gives the log back also where the way to it cannot be cleared away', async () => {
+    const folder = join(root, 'data')
+    const own = await openBus(settingsIn(folder), log)
+    renameSync(folder, join(root, 'elsewhere'))
+    symlinkSync('data', folder) // leads to itself
+    await soon(own.close())
+    rmSync(folder)
+    renameSync(join(root, 'elsewhere'), folder)
+    await (await openBus(settingsIn(folder), log)).close()
+  })
+
+  it('keeps the short name of a long path to itself for as long as it listens: it is unlinked at the end', async () => {
+    const long = join(root, 'a'.repeat(200))
+    const own = await openBus(settingsIn(long), log)
+    const folders = () =>
+      readdirSync(tmpdir()).filter((name) => {
+        const link = join(tmpdir(), name, 'o')
+        return existsSync(link) && realpathSync(link) === join(realpathSync(long), 'weir.db-owner')
+      })
+    const names = folders()
+    expect(names.map((name) => statSync(join(tmpdir(), name)).mode & 0o777)).toEqual([0o700])
+    await own.close()
+    expect(names.map((name) => existsSync(join(tmpdir(), name)))).toEqual([false])
   })
 })
