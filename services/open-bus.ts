@@ -95,8 +95,8 @@ export async function openBesideWriter(
 /** Whoever has the lock also takes requests. Where it cannot listen it is no worse off than before. */
 async function openOwned(options: EmbeddedBusOptions & { log: Logger }): Promise<Bus> {
   const bus = await openEmbeddedBus(options)
-  const { file, log } = options
-  const socket = await listenForRequests({ file, log, answer: (request) => answerOf(bus, request) }).catch((error: unknown) => {
+  const { file, clock, log } = options
+  const socket = await listenForRequests({ file, clock, log, answer: (request) => answerOf(bus, request) }).catch((error: unknown) => {
     log.info({ err: error, file }, 'requests of other processes cannot be taken: weir guard mode, for one, has to wait until this one ends')
     return undefined
   })

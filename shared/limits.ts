@@ -146,6 +146,8 @@ export const limits = {
   approvalByBytesMax: 256,
   /** Bytes of what another process may ask of the one that writes the embedded bus: an answer of a guard, in base64. */
   outsideRequestBytesMax: 8 * MiB,
+  /** Such requests that are open at once: one for each partition of each guard (32 guards, 8 partitions). */
+  outsideRequestsMax: 256,
   /** How long a guard beside that process waits for one that writes there again, and how far apart it asks. */
   ownerAwaitedMs: 1 * minute,
   ownerAskedAgainMs: 1 * second,

@@ -3,7 +3,7 @@
 // O1. Only who holds the lock listens, and stops before it gives the lock back. So a socket at which nobody answers was left by a killed owner, and the
 //     next one puts its own in its place.
 // O2. It stands in a folder that only this user may enter: what others ask never arrives.
-// O3. Bounded: one request a connection, its bytes, how long it takes to come, and how many are open.
+// O3. Bounded: one request a connection, its bytes, how long request and answer take together, and how many are open. Who is too many is told so.
 // O4. At its end it gets in nobody's way: what it cannot clear away it logs, and the log is closed all the same.
 
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
@@ -11,6 +11,8 @@ import type { Socket } from 'node:net'
 import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import type { Clock } from '../../clock.ts'
+import { systemClock } from '../../clock.ts'
 import type { ErrorCode } from '../../errors.ts'
 import { errorCodes, WeirError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
@@ -20,6 +22,7 @@ export type OwnerSocket = { close(): Promise<void> }
 export type OwnerSocketOptions = {
   /** The file of the log. */
   file: string
+  clock: Clock
   log: { warn(fields: object, message: string): void }
   /** What it resolves with, or the error that it rejects with, is the answer. The request may be anything that is JSON. */
   answer(request: unknown): Promise<unknown>
@@ -29,12 +32,11 @@ type Said = { value: unknown } | { error: { code: ErrorCode; message: string; re
 
 /** Linux has room for 107 bytes, others for 103; a longer path would be cut in silence. */
 const pathBytesMax = 100
-const connectionsMax = 16
-/** A request is there at once; its answer waits for a write, which may be tried again. */
-const idleMs = 30_000
+/** A request is there at once, and so is its answer: the log is written, or it is not. */
+const exchangeMs = 30_000
 
 /** Under the lock. Throws where the file system has no sockets, or the folder of the socket is somebody else's. */
-export async function listenForRequests({ file, log, answer }: OwnerSocketOptions): Promise<OwnerSocket> {
+export async function listenForRequests({ file, clock, log, answer }: OwnerSocketOptions): Promise<OwnerSocket> {
   const path = socketOf(file)
   makeOwnFolder(dirname(path))
   rmSync(path, { force: true }) // keeps O1
@@ -42,8 +44,13 @@ export async function listenForRequests({ file, log, answer }: OwnerSocketOption
   /** By connection: when its answer is on its way. */
   const answering = new Map<Socket, Promise<void>>()
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    bounded(socket)
+    bounded(socket, clock)
     asking.add(socket)
+    if (answering.size >= limits.outsideRequestsMax) {
+      socket.once('close', () => asking.delete(socket))
+      socket.resume().end(JSON.stringify(saidOf(tooMany(file))))
+      return
+    }
     const answered = received(socket)
       .finally(() => asking.delete(socket))
       .then((request) => answer(request))
@@ -52,7 +59,7 @@ export async function listenForRequests({ file, log, answer }: OwnerSocketOption
     answering.set(socket, answered)
     socket.once('close', () => answering.delete(socket))
   })
-  server.maxConnections = connectionsMax
+  server.maxConnections = 2 * limits.outsideRequestsMax // beyond it nobody is told even that
   server.unref() // to be asked is no reason to live on
   // libuv unlinks by the name that was bound: until then nobody else may have that name.
   const name = shortNameOf(path)
@@ -141,7 +148,7 @@ async function connected(file: string): Promise<Socket> {
       const { promise, resolve, reject } = Promise.withResolvers<Socket>()
       const socket = createConnection({ path: name.path, allowHalfOpen: true })
       socket.once('error', reject).once('connect', () => resolve(socket.off('error', reject)))
-      bounded(socket)
+      bounded(socket, systemClock)
       return await promise
     } finally {
       name.remove()
@@ -157,6 +164,11 @@ function nobodyToAsk(file: string, cause: NodeJS.ErrnoException): WeirError {
   return new WeirError('bus.unreachable', `nobody can be asked to write ${file}: ${why}`, { cause, retryable: isAbsent })
 }
 
+function tooMany(file: string): WeirError {
+  const why = `the process that writes ${file} is answering ${limits.outsideRequestsMax} requests of other processes, and takes no more at once`
+  return new WeirError('bus.full', `${why}: nothing of this one was done; ask again`, { retryable: true })
+}
+
 /** A path that is too long for a socket is reached by a link in a folder that only this user may enter, until that is removed. */
 function shortNameOf(path: string): { path: string; remove(): void } {
   if (Buffer.byteLength(path) <= pathBytesMax) return { path, remove() {} }
@@ -165,9 +177,13 @@ function shortNameOf(path: string): { path: string; remove(): void } {
   return { path: join(folder, 'o', basename(path)), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-function bounded(socket: Socket): void {
+/** Keeps O3: however much comes over it in the meantime. */
+function bounded(socket: Socket, clock: Clock): void {
   socket.on('error', () => {}) // whoever reads hears of it by 'close'
-  socket.setTimeout(idleMs, () => socket.destroy())
+  socket.once(
+    'close',
+    clock.after(exchangeMs, () => socket.destroy()),
+  )
 }
 
 /** All that the other side said, when it has said it. Rejects when that is no JSON, too much, or was cut off. */

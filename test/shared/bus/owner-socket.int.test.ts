@@ -21,10 +21,12 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openBesideWriter, openBus, openBusBeside } from '../../../services/open-bus.ts'
 import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
-import { askOwner } from '../../../shared/bus/embedded/owner-socket.ts'
+import { askOwner, listenForRequests } from '../../../shared/bus/embedded/owner-socket.ts'
 import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../../shared/bus/port.ts'
 import type { Clock } from '../../../shared/clock.ts'
 import { systemClock } from '../../../shared/clock.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import { limits } from '../../../shared/limits.ts'
 import { createLog } from '../../../shared/log.ts'
 import type { GuardRegistration, GuardVerdict, Message } from '../../../shared/messages.ts'
 import { outsideRecord } from '../../../shared/outside-requests.ts'
@@ -304,5 +306,50 @@ describe('the process that writes the data folder', () => {
     expect(names.map((name) => statSync(join(tmpdir(), name)).mode & 0o777)).toEqual([0o700])
     await own.close()
     expect(names.map((name) => existsSync(join(tmpdir(), name)))).toEqual([false])
+  })
+})
+
+describe('requests of many processes', () => {
+  const file = () => join(root, 'weir.db')
+  beforeEach(async () => {
+    await (await openBus(settingsIn(root), log)).close()
+  })
+
+  it('are answered all at once up to a number, and the others are told to ask again', async () => {
+    const { promise: written, resolve: write } = Promise.withResolvers<string>()
+    let asked = 0
+    const answer = async () => {
+      asked += 1
+      return written
+    }
+    const owner = await listenForRequests({ file: file(), clock: systemClock, log, answer })
+    const answers = Array.from({ length: limits.outsideRequestsMax }, () => askOwner(file(), {}))
+    await until(async () => asked === limits.outsideRequestsMax)
+    const tooMany = await askOwner(file(), { text: 'x'.repeat(4 * 1024 * 1024) }).catch((error: unknown) => error)
+    expect(tooMany).toBeInstanceOf(WeirError)
+    expect(tooMany).toMatchObject({ code: 'bus.full', retryable: true, message: expect.stringContaining('nothing of this one was done') })
+    write('written')
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['written']))
+    expect(asked).toBe(limits.outsideRequestsMax)
+    await owner.close()
+  })
+
+  it('do not stay for ever by coming a byte at a time', async () => {
+    const timers: (() => void)[] = []
+    const after: Clock['after'] = (_, then) => {
+      timers.push(then)
+      return () => {}
+    }
+    const clock: Clock = { ...systemClock, after }
+    const owner = await listenForRequests({ file: file(), clock, log, answer: async () => null })
+    const slow = createConnection(join(root, 'weir.db-owner', 'requests'))
+    const { promise: closed, resolve } = Promise.withResolvers<void>()
+    slow.on('error', () => {}).once('close', () => resolve())
+    slow.write('[')
+    await until(async () => timers.length === 1)
+    slow.write('1')
+    for (const passed of timers) passed()
+    await soon(closed)
+    await owner.close()
   })
 })
