@@ -151,6 +151,8 @@ export const limits = {
   /** How long a guard beside that process waits for one that writes there again, and how far apart it asks. */
   ownerAwaitedMs: 1 * minute,
   ownerAskedAgainMs: 1 * second,
+  /** How long a guard that ends there waits for the word that its last answer is written. */
+  ownerLastWordMs: 2 * second,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a recorded stream that `weir normalize` reads, and of a file with tools for it. */

@@ -3,12 +3,14 @@
 // B1. It keeps no commits and no members: each subscription begins without a commit, and two with the same group both read everything. That is for
 //     readers whose outputs can be repeated, and who can tell from the log what they have written: a guard (shared/guards/run-guard.ts).
 // B2. The owner may be started anew meanwhile: what a subscription wrote is asked for again for a while, before it fails.
+// B3. An owner that hangs keeps nobody from ending: who closes waits a moment for its word and then goes. What it was asked for may be written then.
 
 import type { Clock } from '../../clock.ts'
 import { WeirError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { OutsideRequest } from '../../outside-requests.ts'
 import { outsideRecord } from '../../outside-requests.ts'
+import { pause } from '../../pause.ts'
 import { guardTopicName } from '../../topology.ts'
 import type { Appended, Bus, PartitionReader, RecordToAppend, SubscribeOptions, Subscription, TopicSpec } from '../port.ts'
 import { openEmbeddedBus } from './bus.ts'
@@ -16,35 +18,43 @@ import { askOwner, ownerListens } from './owner-socket.ts'
 
 export type BesideOptions = { file: string; clock: Clock; topicPrefix: string; log: { warn(fields: object, message: string): void } }
 
+/** `ending` comes before `gone`. */
+type Leaving = { ending: AbortSignal; gone: AbortSignal }
+
 /** Undefined: nobody listens. Throws `bus.unreachable` where this user may not ask, and what keeps the file from being read. */
 export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideOptions): Promise<Bus | undefined> {
   if (!(await ownerListens(file))) return undefined
   const reading = await openEmbeddedBus({ file, clock, readOnly: true })
-  const ask = (request: OutsideRequest) => askOwner(file, request)
+  const closed = new AbortController()
 
-  async function append(records: RecordToAppend[]): Promise<Appended[]> {
+  async function append(records: RecordToAppend[], signal = closed.signal): Promise<Appended[]> {
     const appended: Appended[] = []
-    for (const piece of inPieces(records))
-      appended.push(...((await ask({ type: 'append', topicPrefix, records: piece.map(outsideRecord) })) as Appended[]))
+    for (const piece of inPieces(records)) {
+      const request: OutsideRequest = { type: 'append', topicPrefix, records: piece.map(outsideRecord) }
+      appended.push(...((await askOwner(file, request, signal)) as Appended[]))
+    }
     return appended
   }
 
-  /** Keeps B2. */
-  async function appendPatiently(records: RecordToAppend[], signal: AbortSignal): Promise<void> {
+  /** Keeps B2. `ending`: it is not asked again. `gone`: its word is not waited for either. */
+  async function appendPatiently(records: RecordToAppend[], { ending, gone }: Leaving): Promise<void> {
     for (const until = clock.monotonic() + limits.ownerAwaitedMs; ; ) {
       try {
-        await append(records)
+        await append(records, gone)
         return
       } catch (error) {
-        if (signal.aborted || !(error instanceof WeirError && error.retryable) || clock.monotonic() >= until) throw error
+        if (ending.aborted || !(error instanceof WeirError && error.retryable) || clock.monotonic() >= until) throw error
         log.warn({ err: error }, 'the owner of the log does not answer; it is asked again')
-        await new Promise<void>((resolve) => clock.after(limits.ownerAskedAgainMs, resolve))
+        await pause(clock, limits.ownerAskedAgainMs, ending)
+        if (ending.aborted) throw error
       }
     }
   }
 
   async function subscribe({ topic, assign }: SubscribeOptions): Promise<Subscription> {
     const stop = new AbortController()
+    const late = new AbortController()
+    const leaving = { ending: AbortSignal.any([stop.signal, closed.signal]), gone: AbortSignal.any([late.signal, closed.signal]) }
     const { promise: failed, reject } = Promise.withResolvers<never>()
     failed.catch(() => {}) // whoever does not ask is not brought down by the answer
     let joined = true
@@ -56,7 +66,7 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
     const readers: PartitionReader[] = []
     const ends = await reading.ends(topic)
     for (const one of ends) readers.push(await assign({ topic, ends: one, committed: undefined }))
-    const lanes = readers.map((reader, at) => readOn(reader, topic, ends[at]?.partition ?? at, stop.signal).catch(fail))
+    const lanes = readers.map((reader, at) => readOn(reader, topic, ends[at]?.partition ?? at, leaving).catch(fail))
     return {
       get joined() {
         return joined
@@ -65,17 +75,19 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
       async close() {
         joined = false
         stop.abort()
+        const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort()) // keeps B3
         await Promise.all(lanes)
+        stopWaiting()
         await Promise.all(readers.map((reader) => reader.close('shutdown')))
       },
     }
   }
 
-  async function readOn(reader: PartitionReader, topic: string, partition: number, signal: AbortSignal): Promise<void> {
-    for await (const records of reading.follow({ topic, partition, from: reader.position, signal })) {
-      if (signal.aborted) return
+  async function readOn(reader: PartitionReader, topic: string, partition: number, leaving: Leaving): Promise<void> {
+    for await (const records of reading.follow({ topic, partition, from: reader.position, signal: leaving.ending })) {
+      if (leaving.ending.aborted) return
       const { outputs } = await reader.read(records)
-      if (outputs.length > 0) await appendPatiently(outputs, signal)
+      if (outputs.length > 0) await appendPatiently(outputs, leaving)
       reader.acknowledged()
     }
   }
@@ -92,12 +104,22 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
           throw error
         },
       )
-      if (isMissing) await ask({ type: 'guard-topic', topicPrefix, guard: name.slice(guardsBegin.length), partitions, retentionMs })
+      const request: OutsideRequest = { type: 'guard-topic', topicPrefix, guard: name.slice(guardsBegin.length), partitions, retentionMs }
+      if (isMissing) await askOwner(file, request, closed.signal)
       else await reading.ensureTopics([spec]) // it compares
     }
   }
 
-  return { ...reading, append, ensureTopics, subscribe }
+  return {
+    ...reading,
+    append: (records) => append(records),
+    ensureTopics,
+    subscribe,
+    async close() {
+      closed.abort()
+      await reading.close()
+    },
+  }
 }
 
 /** A request has a limit in bytes, and one record of a guard is within it. */

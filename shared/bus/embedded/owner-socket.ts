@@ -100,16 +100,20 @@ export async function listenForRequests({ file, clock, log, answer }: OwnerSocke
 }
 
 /**
- * The owner's answer. Throws what the owner threw; `bus.unreachable` where nobody listens (nothing was done), or
+ * The owner's answer. `signal`: nobody waits for it any more. Throws what the owner threw; `bus.unreachable` where nobody listens (nothing was done), or
  * the owner did not answer (it may have been done).
  */
-export async function askOwner(file: string, request: unknown): Promise<unknown> {
+export async function askOwner(file: string, request: unknown, signal?: AbortSignal): Promise<unknown> {
   const socket = await connected(file)
-  socket.end(JSON.stringify(request))
+  const cut = (): void => void socket.destroy()
+  signal?.addEventListener('abort', cut, { once: true })
+  if (signal?.aborted) cut()
+  else socket.end(JSON.stringify(request))
   const said = (await received(socket).catch(() => undefined)) as Said | undefined
+  signal?.removeEventListener('abort', cut)
   socket.destroy()
   if (said === undefined) {
-    const why = 'has ended, or hangs, and gave no answer; look, and ask again'
+    const why = signal?.aborted ? 'was not waited for any longer' : 'has ended, or hangs, and gave no answer; look, and ask again'
     throw new WeirError('bus.unreachable', `the process that writes ${file} ${why}`, { retryable: true })
   }
   if ('value' in said) return said.value

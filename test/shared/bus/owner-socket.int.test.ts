@@ -14,7 +14,8 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
-import { createConnection } from 'node:net'
+import type { Server } from 'node:net'
+import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -203,6 +204,65 @@ describe('a reader beside the one that writes the data folder', () => {
     await expect(subscription.failed).rejects.toMatchObject({ code: 'bus.unreachable' })
     expect(subscription.joined).toBe(false)
     await subscription.close()
+  })
+})
+
+describe('a process beside an owner that hangs', () => {
+  const noTimers: Clock = { ...systemClock, after: () => () => {} }
+  const atOnce: Clock = { ...systemClock, after: (_, then) => systemClock.after(0, then) }
+  const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
+  let hung: Server
+  let asked: () => void
+  let isAsked: Promise<void>
+  beforeEach(async () => {
+    const own = await openBus(settingsIn(root), log)
+    await own.ensureTopics(topicSpecs('weir.', 2))
+    await own.append([toRecord({ topic: 'weir.conversation-events', partition: 0, message: cancel })])
+    await own.close()
+    mkdirSync(join(root, 'weir.db-owner'))
+    ;({ promise: isAsked, resolve: asked } = Promise.withResolvers<void>())
+    hung = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).once('data', () => asked()))
+    await once(hung.listen(join(root, 'weir.db-owner', 'requests')), 'listening')
+  })
+  afterEach(() => void hung.close())
+
+  async function outside(clock: Clock, warn = (): void => {}): Promise<Bus> {
+    const bus = await openBesideOwner({ file: join(root, 'weir.db'), clock, topicPrefix: 'weir.', log: { warn } })
+    if (bus === undefined) throw new Error('nobody listens')
+    return keep(bus)
+  }
+  const answering = (bus: Bus) =>
+    bus.subscribe({
+      ...{ group: 'g', topic: 'weir.conversation-events' },
+      assign: async ({ ends }) => ({
+        position: ends.begin,
+        read: async () => ({ outputs: [registrationRecord], commit: undefined }),
+        acknowledged() {},
+        async close() {},
+      }),
+    })
+
+  it('ends a subscription without the word that its last answer is written', async () => {
+    const subscription = await answering(await outside(atOnce))
+    await isAsked
+    await soon(subscription.close())
+  })
+
+  it('ends a subscription in the wait before the owner is asked again', async () => {
+    const { promise: isRefused, resolve } = Promise.withResolvers<void>()
+    hung.on('connection', (socket) => socket.once('data', () => socket.destroy()))
+    const subscription = await answering(await outside(noTimers, resolve))
+    await isRefused
+    await soon(subscription.close())
+  })
+
+  it('has what it asks for fail when it closes', async () => {
+    const bus = await outside(systemClock)
+    const asking = [bus.append([registrationRecord]), bus.ensureTopics([guardTopicSpec('weir.', 'g', 2)])]
+    const ended = Promise.all(asking.map((one) => expect(one).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true })))
+    await isAsked
+    await bus.close()
+    await soon(ended)
   })
 })
 
