@@ -65,7 +65,13 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
     }
     const readers: PartitionReader[] = []
     const ends = await reading.ends(topic)
-    for (const one of ends) readers.push(await assign({ topic, ends: one, committed: undefined }))
+    const closeReaders = () => Promise.all(readers.map((reader) => reader.close('shutdown')))
+    try {
+      for (const one of ends) readers.push(await assign({ topic, ends: one, committed: undefined }))
+    } catch (error) {
+      await closeReaders()
+      throw error
+    }
     const lanes = readers.map((reader, at) => readOn(reader, topic, ends[at]?.partition ?? at, leaving).catch(fail))
     return {
       get joined() {
@@ -78,7 +84,7 @@ export async function openBesideOwner({ file, clock, topicPrefix, log }: BesideO
         const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort()) // keeps B3
         await Promise.all(lanes)
         stopWaiting()
-        await Promise.all(readers.map((reader) => reader.close('shutdown')))
+        await closeReaders()
       },
     }
   }

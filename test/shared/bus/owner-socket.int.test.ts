@@ -264,6 +264,24 @@ describe('a process beside an owner that hangs', () => {
     await bus.close()
     await soon(ended)
   })
+
+  it('closes the readers that it has, where another one cannot be had', async () => {
+    const closed: number[] = []
+    const subscribing = (await outside(systemClock)).subscribe({
+      ...{ group: 'g', topic: 'weir.conversation-events' },
+      assign: async ({ ends }) => {
+        if (ends.partition === 1) throw new Error('no reader for it')
+        return {
+          position: ends.begin,
+          read: async () => ({ outputs: [], commit: undefined }),
+          acknowledged() {},
+          close: async () => void closed.push(ends.partition),
+        }
+      },
+    })
+    await expect(subscribing).rejects.toThrow('no reader for it')
+    expect(closed).toEqual([0])
+  })
 })
 
 describe('the process that writes the data folder', () => {
