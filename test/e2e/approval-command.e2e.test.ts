@@ -94,22 +94,23 @@ describe('weir approvals, approve and reject', () => {
 })
 
 onTerminals('at a terminal', () => {
-  it('weir chat asks, and takes y, or n with a reason', async () => {
+  it('weir chat asks, and takes the beginning of the id, or n with a reason', async () => {
     const here = await atDesk()
     const { run, startOnTerminal, server } = here
     await run(['approvals', 'rules', 'rules.json'])
     const { child, shows, ended } = startOnTerminal(['chat', '--agent', 'agent.yaml', '--conversation', 'c'], { NO_COLOR: '1' })
     await shows('> ')
     child.stdin.write('go\r')
-    await shows('y, or n and why: ')
+    await shows('or n and why: ')
     child.stdin.write('n, not on a Friday\r')
     await shows('act was rejected by')
     await shows('Done.')
     expect(resultsOf(server.requests[1])).toEqual([expect.stringContaining('not on a Friday')])
     await shows('> ')
     child.stdin.write('again\r')
-    await shows('y, or n and why: ')
-    child.stdin.write('y\r')
+    await shows('or n and why: ')
+    const { id } = JSON.parse((await run(['approvals', '--json'])).out)
+    child.stdin.write(`${id.slice(0, 4)}\r`)
     await shows('act was approved by')
     await shows('Done.')
     await shows('> ')
@@ -122,7 +123,7 @@ onTerminals('at a terminal', () => {
     const here = await atDesk()
     await here.run(['approvals', 'rules', 'rules.json'])
     const { child, shows, ended } = here.startOnTerminal([...ask, 'go'], { NO_COLOR: '1' })
-    await shows('y, or n and why: ')
+    await shows('or n and why: ')
     child.stdin.write('\u0003')
     await shows('cancelled: the client cancelled it')
     expect(await ended).toMatchObject({ code: 3 })
