@@ -86,7 +86,10 @@ describe('weir approvals, approve and reject', () => {
   it('say what is wrong with rules', async () => {
     const { run, folder } = await atDesk()
     await writeFile(join(folder, 'bad.json'), '{"rules": [{"name": "x", "tools": ["act"], "pattern": {"path": "a", "matches": "("}}]}')
-    expect(await run(['approvals', 'rules', 'bad.json'])).toMatchObject({ code: 2, errors: expect.stringContaining('is none of RE2') })
+    expect(await run(['approvals', 'rules', 'bad.json'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('its pattern cannot be used'),
+    })
     expect(await run(['approvals', 'rules', 'none.json'])).toMatchObject({ code: 2, errors: expect.stringContaining('none.json') })
     await writeFile(join(folder, 'list.json'), '[]')
     expect((await run(['approvals', 'rules', 'list.json'])).errors).toContain('it must be an object with rules')
