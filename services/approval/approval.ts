@@ -7,6 +7,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Milliseconds } from '../../shared/clock.ts'
+import { withdrawnCode } from '../../shared/guards/approval-guard.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ApprovalAnswered, ApprovalAsked, CallVerdict, PendingCall } from '../../shared/messages.ts'
 import { unreachable } from '../../shared/stage.ts'
@@ -96,7 +97,7 @@ export function verdictOf(approval: Decided): CallVerdict {
       return reject('approval.expired', text, null)
     }
     case 'withdrawn':
-      return reject('approval.withdrawn', 'it was decided otherwise before a person could.', null)
+      return reject(withdrawnCode, 'it was decided otherwise before a person could.', null)
     default:
       return unreachable(approval)
   }
