@@ -30,7 +30,10 @@ export function hashOf(tool: string, argumentText: string): string {
   return createHash('sha256').update(`${tool}\0${argumentText}`).digest('hex')
 }
 
-/** 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to be met by chance or made to meet. */
+/**
+ * 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to be met by chance. Whoever may write arguments and tries 2^30 of them can
+ * make two calls meet in one; so a decision under an id that two calls wait under is refused, and counts for the call whose whole hash it names.
+ */
 export function idOf(
   { conversation, turn, round }: Pick<ApprovalAsked, 'conversation' | 'turn' | 'round'>,
   ordinal: number,

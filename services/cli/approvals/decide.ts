@@ -14,7 +14,7 @@ import { printable } from '../terminal/printable.ts'
 
 export type DecideOptions = { by?: string; reason?: string }
 
-/** Throws `approval.unknown`, `message.invalid`, and what keeps the log from being written. */
+/** Throws `approval.unknown`, `approval.ambiguous`, `message.invalid`, and what keeps the log from being written. */
 export async function decideApproval(
   answer: ApprovalAnswer,
   id: string,
