@@ -7,6 +7,7 @@ import { openDesk } from '../../approval/desk.ts'
 import { personHere } from '../../approval/person.ts'
 import { partitionCount } from '../../open-bus.ts'
 import { withRegistry } from '../guard/registry.ts'
+import { existingLogFile } from '../open-log.ts'
 import { missingStages } from '../silence.ts'
 import type { Streams } from '../streams.ts'
 import { processStreams } from '../streams.ts'
@@ -22,6 +23,7 @@ export async function decideApproval(
   settings: Settings,
   { out, errors }: Pick<Streams, 'out' | 'errors'> = processStreams(),
 ): Promise<0 | 4> {
+  if (settings.bus === 'embedded') existingLogFile(settings) // where none is nothing waits, and none is made
   const { counted, text } = await withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
     return openDesk({ bus, append: (records) => bus.append(records), topicPrefix, partitions }).decide({ id, answer, by, reason })
