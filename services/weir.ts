@@ -133,7 +133,7 @@ export type Weir = {
   /**
    * Lets a call run that waits under this id, with exactly the arguments that wait. `by`: who decides, by their own word; default: the user of this process.
    * `hash`: of what was shown to them; default: of what waits. What came of it says the answer: a decision that came second, or too late, changes nothing.
-   * Throws `approval.unknown`.
+   * Throws `approval.unknown`, `approval.ambiguous`.
    */
   approve(id: string, decision?: { by?: string; hash?: string }): Promise<DecisionOutcome>
   /** Refuses it; `reason` is told to the model. Else as `approve`. */

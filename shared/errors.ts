@@ -39,8 +39,9 @@ export const errorCodes = [
   'guard.invalid',
   'guard.taken',
   'guard.unknown',
-  // approvals: an id under which no call waits
+  // approvals: an id under which no call waits, or more than one
   'approval.unknown',
+  'approval.ambiguous',
   // the provider of a model
   'provider.refused',
   'provider.unavailable',

@@ -7,6 +7,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Milliseconds } from '../../shared/clock.ts'
+import { withdrawnCode } from '../../shared/guards/approval-guard.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ApprovalAnswered, ApprovalAsked, CallVerdict, PendingCall } from '../../shared/messages.ts'
 import { unreachable } from '../../shared/stage.ts'
@@ -29,7 +30,10 @@ export function hashOf(tool: string, argumentText: string): string {
   return createHash('sha256').update(`${tool}\0${argumentText}`).digest('hex')
 }
 
-/** 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to be met by chance or made to meet. */
+/**
+ * 60 bits in Crockford's base 32, `k7f3-9qxm-2b4d`: short enough to type, too many to be met by chance. Whoever may write arguments and tries 2^30 of them can
+ * make two calls meet in one; so a decision under an id that two calls wait under is refused, and counts for the call whose whole hash it names.
+ */
 export function idOf(
   { conversation, turn, round }: Pick<ApprovalAsked, 'conversation' | 'turn' | 'round'>,
   ordinal: number,
@@ -96,7 +100,7 @@ export function verdictOf(approval: Decided): CallVerdict {
       return reject('approval.expired', text, null)
     }
     case 'withdrawn':
-      return reject('approval.withdrawn', 'it was decided otherwise before a person could.', null)
+      return reject(withdrawnCode, 'it was decided otherwise before a person could.', null)
     default:
       return unreachable(approval)
   }

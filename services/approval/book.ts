@@ -1,6 +1,8 @@
 // What waits for a person and what was decided, as it stands in the log: for whoever lists, and for whoever decides and wants to know what counted.
 // It folds the inbox of the stage with the stage's own functions, so it knows the same without asking it; also beside a stage that does not run.
 // K1. Bounded: it begins where the oldest call that may still wait was asked about, or was decided long enough ago that nobody will ask.
+// K2. The time of a round never goes back, ticks count and repeats do not, as in the runtime: on Kafka a new leader's clock may be behind, and a decision that comes after
+//     the tick that expired its call must not count here by its own earlier time.
 
 import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../shared/bus/port.ts'
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
@@ -9,11 +11,13 @@ import { decode } from '../../shared/codec.ts'
 import { WeirError } from '../../shared/errors.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Message } from '../../shared/messages.ts'
-import { parseId } from '../../shared/runtime/derived-id.ts'
+import type { Marks, ReadId } from '../../shared/runtime/derived-id.ts'
+import { isRepeat, moveMark, parseId } from '../../shared/runtime/derived-id.ts'
 import type { Approval } from './approval.ts'
 import { expired } from './approval.ts'
 import type { AskedRound } from './asked-round.ts'
 import { askedRound, takeIn } from './asked-round.ts'
+import { approval as stage } from './reducer.ts'
 
 /** `decidedAt`: the offset of the record that decided it; undefined: none did, or time. */
 export type Entry = { partition: number; approval: Approval; decidedAt: Offset | undefined }
@@ -43,21 +47,32 @@ export async function readPage({ bus, topicPrefix }: BookOptions, { partition, b
   return page.entries()
 }
 
+/** `time`: of the newest of its records (keeps K2). */
+type KnownRound = { round: AskedRound; decidedAt: Map<string, Offset>; time: Milliseconds }
+
 function createPage(partition: number) {
-  const rounds = new Map<string, { round: AskedRound; decidedAt: Map<string, Offset> }>()
+  const rounds = new Map<string, KnownRound>()
+  const marks: Marks = {}
 
   return {
     take(record: StoredRecord): void {
-      const message = messageIn(record)
+      const id = record.id === undefined ? undefined : parseId(record.id)
+      if (id !== undefined && isRepeat(marks, id)) return
+      const message = messageIn(record, id)
       if (message === undefined) return
-      const key = JSON.stringify([message.conversation, message.turn, message.round])
+      if (id !== undefined) moveMark(marks, id)
+      const key = message.type === 'tick' ? message.unit : stage.unit(message)
       const known = rounds.get(key)
       if (message.type === 'approval-asked') {
-        if (known === undefined) rounds.set(key, { round: askedRound(message), decidedAt: new Map() })
+        if (known === undefined) rounds.set(key, { round: askedRound(message), decidedAt: new Map(), time: record.time })
+        else known.time = Math.max(known.time, record.time)
         return
       }
       if (known === undefined) return
-      for (const { kind, request } of takeIn(known.round, message, record.time))
+      const time = Math.max(known.time, record.time)
+      if (message.type === 'tick' && time < known.round.expiresAt) return // one that came too early moves nothing, also no time
+      known.time = time
+      for (const { kind, request } of takeIn(known.round, message.type === 'tick' ? undefined : message, time))
         if (kind !== 'expired') known.decidedAt.set(request.id, record.offset)
     },
 
@@ -68,22 +83,20 @@ function createPage(partition: number) {
   }
 }
 
+type Kept = Extract<Message, { type: `approval-${'asked' | 'answered' | 'withdrawn'}` | 'tick' }>
+
 /** Undefined: none of these records, or one by a writer that may not write it. */
-function messageIn({
-  key,
-  id,
-  value,
-}: StoredRecord): Extract<Message, { type: `approval-${'asked' | 'answered' | 'withdrawn'}` }> | undefined {
+function messageIn({ key, id: given, value }: StoredRecord, id: ReadId | undefined): Kept | undefined {
   if (value === null) return undefined
   try {
     const message = decode(value)
-    const writer = id === undefined ? undefined : parseId(id)?.stage
     switch (message.type) {
       case 'approval-asked':
       case 'approval-withdrawn':
-        return writer === 'executor' && message.conversation === key ? message : undefined
+        return id?.stage === 'executor' && message.conversation === key ? message : undefined
       case 'approval-answered':
-        return id === undefined && message.conversation === key ? message : undefined
+      case 'tick':
+        return given === undefined && message.conversation === key ? message : undefined
       default:
         return undefined
     }

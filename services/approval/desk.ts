@@ -1,6 +1,6 @@
 // The desk: what a person, or a program for one, does about calls that wait. It lists them, and writes a decision and says what became of it.
 // D1. Nothing is decided here. A decision is a record, and the order of the log says which one counts; the answer is read from that order.
-// D2. A decision names the arguments by their hash, as they were listed to whoever decides.
+// D2. A decision names the arguments by their hash, as they were listed to whoever decides, and is for one call: an id that two wait under is refused.
 
 import { partitionOf } from '../../shared/bus/partition.ts'
 import type { Appended, Bus } from '../../shared/bus/port.ts'
@@ -9,6 +9,7 @@ import { WeirError } from '../../shared/errors.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ApprovalAnswer } from '../../shared/messages.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
+import { shortened } from '../../shared/text-cut.ts'
 import type { Approval } from './approval.ts'
 import { alreadyText, countedText, expired, idFrom } from './approval.ts'
 import type { Entry } from './book.ts'
@@ -49,7 +50,7 @@ export type DecisionOutcome = { counted: boolean; outcome: Approval['kind']; tex
 export type Desk = {
   /** By when they were asked about. */
   waiting(): Promise<WaitingApproval[]>
-  /** Throws `approval.unknown` where no such call is known, and `message.invalid` for a reason or name that is too long. */
+  /** Throws `approval.unknown` where no such call is known, `approval.ambiguous` where two wait under the id, and `message.invalid` for a reason or name that is too long. */
   decide(decision: ApprovalDecision): Promise<DecisionOutcome>
 }
 
@@ -72,36 +73,58 @@ export function openDesk({ bus, append, topicPrefix, partitions }: DeskOptions):
       checkSize('reason', reason, limits.approvalReasonBytesMax)
       checkSize('name', by, limits.approvalByBytesMax)
       const id = idFrom(given)
-      const entry = found(await readBook({ bus, topicPrefix }), id)
-      const { request, kind } = expired(entry.approval, bus.clock.now())
-      if (kind !== 'pending') return { counted: false, outcome: kind, text: alreadyText(expired(entry.approval, bus.clock.now())) }
+      const now = bus.clock.now()
+      const approval = expired(entryUnder(id, await readBook({ bus, topicPrefix }), now).approval, now)
+      const { request, kind } = approval
+      if (kind !== 'pending') return { counted: false, outcome: kind, text: alreadyText(approval) }
       const { conversation, turn, round, ordinal } = request
       const place = { conversation, turn, round, ordinal }
       const message = { type: 'approval-answered' as const, ...place, id, hash: hash ?? request.hash, answer, by, reason }
       const partition = partitionOf(conversation, partitions)
       const [written] = await append([toRecord({ topic: `${topicPrefix}approvals`, partition, message })])
       if (written === undefined) throw new WeirError('runtime.assertion', 'a record was appended, and the bus does not say where')
-      return outcomeOf(id, written)
+      return outcomeOf(request, written)
     },
   }
 
   /** From the log up to the decision itself: what comes later cannot change it. */
-  async function outcomeOf(id: string, { partition, offset, time }: Appended): Promise<DecisionOutcome> {
+  async function outcomeOf(request: Approval['request'], { partition, offset, time }: Appended): Promise<DecisionOutcome> {
     const begin = (await bus.ends(`${topicPrefix}approvals`)).find((ends) => ends.partition === partition)?.begin ?? 0
-    const entry = found(await readPage({ bus, topicPrefix }, { partition, begin, end: offset + 1 }), id)
+    const entries = await readPage({ bus, topicPrefix }, { partition, begin, end: offset + 1 })
+    const entry = entries.find((entry) => isSameCall(entry.approval.request, request))
+    if (entry === undefined) throw unknown(request.id)
     const approval = expired(entry.approval, time)
     const counted = entry.decidedAt === offset
     return { counted, outcome: approval.kind, text: counted ? countedText(approval) : alreadyText(approval) }
   }
 }
 
-function found(entries: Entry[], id: string): Entry {
-  const entry = entries.find(({ approval }) => approval.request.id === id)
-  if (entry !== undefined) return entry
-  throw new WeirError(
-    'approval.unknown',
-    `no call waits, or waited in the last two days, under the id ${JSON.stringify(id.slice(0, 80))}: weir approvals lists those that wait`,
-  )
+/** What waits under the id, or else what waited under it last. Throws `approval.unknown`, `approval.ambiguous`. */
+export function entryUnder(id: string, entries: Entry[], now: Milliseconds): Entry {
+  const known = entries.filter(({ approval }) => approval.request.id === id)
+  const [waits, ...others] = waitingIn(known, now)
+  if (others.length > 0)
+    throw new WeirError(
+      'approval.ambiguous',
+      `${others.length + 1} calls wait under the id ${id}, which chance does not bring about, and none can be decided by it: cancel their turns, or let them expire. ${waitingIn(known, now).map(placeText).join('; ')}`,
+    )
+  const entry = waits ?? known.at(-1)
+  if (entry === undefined) throw unknown(id)
+  return entry
+}
+
+function placeText({ approval: { request } }: Entry): string {
+  const { conversation, turn, round, ordinal, name, arguments: text } = request
+  return `${name} ${shortened(text, 200)} (call ${ordinal} of round ${round}, turn ${turn}, conversation ${conversation})`
+}
+
+function isSameCall(a: Approval['request'], b: Approval['request']): boolean {
+  return a.conversation === b.conversation && a.turn === b.turn && a.round === b.round && a.ordinal === b.ordinal
+}
+
+function unknown(id: string): WeirError {
+  const text = `no call waits, or waited in the last two days, under the id ${JSON.stringify(id.slice(0, 80))}: weir approvals lists those that wait`
+  return new WeirError('approval.unknown', text)
 }
 
 function waitingApproval({ request }: Approval): WaitingApproval {

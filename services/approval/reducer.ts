@@ -51,7 +51,7 @@ export const approval: Stage<AskedRound, Inbox> = {
 
   due: (round) => round.expiresAt,
 
-  /** The executor decides the round at its deadline, as a silent guard's. */
+  /** The runtime fails the turn: the conversation cancels it at once, and the executor stops to wait and withdraws what was asked. */
   failed: () => closed,
 }
 

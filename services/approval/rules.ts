@@ -1,12 +1,12 @@
 // Which calls wait for a person. Rules are an operator's; arguments are a model's and trusted in nothing.
 //
 // A1. A call waits if any rule matches. A rule that cannot be evaluated on a call's arguments matches it (R6).
-// A2. Patterns are matched by RE2, in time that grows with the text only; a pattern of RE2's syntax has no look-around and no back-references.
+// A2. Schemas and patterns are judged as those of tools are, within the same bounds (shared/arguments/compiled-schema.ts). A rule's schema must also be
+//     strict: a keyword that means nothing is a slip of the operator's, and would let calls pass, or wait, that are not meant.
 
-import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { RE2JS } from 're2js'
+import { boundedPattern, compiledSchema } from '../../shared/arguments/compiled-schema.ts'
 import { WeirError } from '../../shared/errors.ts'
 import type { JsonObject } from '../../shared/guard.ts'
 import { valueAt } from '../../shared/guards/argument-path.ts'
@@ -20,7 +20,7 @@ export type ApprovalRule = {
   tools: string[]
   /** JSON Schema 2020-12 of the arguments for which a call waits. */
   arguments?: JsonObject
-  /** Waits if the text at `path` (a name or a JSON Pointer) matches; a value that is no text is matched as JSON. Anchored only by ^ and $. */
+  /** Waits if the text at `path` (a name or a JSON Pointer) matches, as `pattern` in a schema does; a value that is no text is matched as JSON. */
   pattern?: { path: string; matches: string }
 }
 
@@ -55,14 +55,13 @@ export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
     throw invalid('rules', `there must be a list of 1 to ${limits.approvalRulesMax}`)
   return rules.map((rule: ApprovalRule, i) => {
     const where = `rules[${i}]`
-    if (typeof rule !== 'object' || rule === null) throw invalid(where, 'it is no object')
-    const unknown = Object.keys(rule).find((key) => !['name', 'tools', 'arguments', 'pattern'].includes(key))
-    if (unknown !== undefined) throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no rule has`)
+    if (!isObject(rule)) throw invalid(where, 'it is no object')
+    refuseOtherKeys(rule, ['name', 'tools', 'arguments', 'pattern'], where, 'rule')
     if (typeof rule.name !== 'string' || rule.name === '') throw invalid(where, 'it has no name')
     if (!Array.isArray(rule.tools) || rule.tools.length === 0 || !rule.tools.every((pattern) => typeof pattern === 'string'))
       throw invalid(where, 'it names no tools')
-    const schema = rule.arguments && compiledSchema(rule.arguments, where)
-    const pattern = rule.pattern && compiledPattern(rule.pattern, where)
+    const schema = rule.arguments === undefined ? undefined : schemaMatcher(rule.arguments, where)
+    const pattern = rule.pattern === undefined ? undefined : patternMatcher(rule.pattern, where)
     const parts = [schema, pattern].filter((part) => part !== undefined)
     return { name: rule.name, tools: rule.tools, matches: (args) => parts.every((part) => inDoubtTrue(() => part(args))) }
   })
@@ -84,56 +83,53 @@ function inDoubtTrue(evaluate: () => boolean): boolean {
   }
 }
 
-function compiledSchema(schema: JsonObject, where: string): (args: JsonObject) => boolean {
+function schemaMatcher(schema: JsonObject, where: string): (args: JsonObject) => boolean {
+  if (!isObject(schema)) throw invalid(where, 'its arguments are no JSON Schema in an object')
+  const fault = strictFault(schema)
+  if (fault !== undefined) throw invalid(where, `its JSON Schema cannot be used: ${fault}`)
+  const compiled = compiledSchema(JSON.stringify(schema))
+  if (compiled.kind === 'unusable') throw invalid(where, `its JSON Schema cannot be used: ${compiled.reason}`)
+  return (args) => compiled.judge(args).kind !== 'invalid' // in doubt it matches (keeps A1)
+}
+
+/** What a strict reader says against it; nothing is judged by what is compiled here. */
+function strictFault(schema: JsonObject): string | undefined {
   // An instance each: it remembers every $id that it has seen.
-  const ajv = new Ajv2020({
-    strict: true,
-    strictTypes: false,
-    strictRequired: false,
-    ownProperties: true,
-    logger: false,
-    code: { regExp: linear },
-  })
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, logger: false, code: { regExp: boundedPattern } })
   addFormats.default(ajv, { mode: 'fast', formats: ['date', 'date-time', 'time', 'ipv4', 'uuid'] })
-  let validate: ValidateFunction
   try {
-    validate = ajv.compile({ ...schema })
-  } catch (cause) {
-    throw invalid(where, `its JSON Schema cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`)
-  }
-  if ('$async' in schema) throw invalid(where, '$async is not supported')
-  return (args) => validate(args) === true
-}
-
-/** Ajv asks for patterns by this, and takes two with the same toString for one. `code` is only for validators that are written to a file. */
-const linear = Object.assign((pattern: string, _flags: string) => ({ ...matcher(pattern), toString: () => pattern }), { code: 'unused' })
-
-function matcher(pattern: string): { test(text: string): boolean } {
-  const compiled = RE2JS.compile(pattern)
-  return {
-    test(text) {
-      if (text.length > limits.patternTextMax) throw new RangeError('the text is too long to be matched')
-      return compiled.matcher(text).find()
-    },
+    ajv.compile({ ...schema })
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
 }
 
-function compiledPattern({ path, matches }: NonNullable<ApprovalRule['pattern']>, where: string): (args: JsonObject) => boolean {
+function patternMatcher(pattern: NonNullable<ApprovalRule['pattern']>, where: string): (args: JsonObject) => boolean {
+  if (!isObject(pattern)) throw invalid(where, 'its pattern is no object with a path and what it matches')
+  refuseOtherKeys(pattern, ['path', 'matches'], where, 'pattern of a rule')
+  const { path, matches } = pattern
   if (typeof path !== 'string' || path === '' || typeof matches !== 'string')
     throw invalid(where, 'its pattern needs a path and what it matches')
-  let compiled: ReturnType<typeof matcher>
+  let compiled: ReturnType<typeof boundedPattern>
   try {
-    compiled = matcher(matches)
+    compiled = boundedPattern(matches)
   } catch (cause) {
-    throw invalid(
-      where,
-      `its pattern ${JSON.stringify(matches).slice(0, 200)} is none of RE2: ${cause instanceof Error ? cause.message : String(cause)}`,
-    )
+    throw invalid(where, `its pattern cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`)
   }
   return (args) => {
     const value = valueAt(args, path)
     return value !== undefined && compiled.test(typeof value === 'string' ? value : JSON.stringify(value))
   }
+}
+
+function refuseOtherKeys(value: object, known: string[], where: string, what: string): void {
+  const unknown = Object.keys(value).find((key) => !known.includes(key))
+  if (unknown !== undefined) throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no ${what} has`)
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(where: string, why: string): WeirError {

@@ -23,6 +23,7 @@ const usageErrors = new Set<ErrorCode>([
   'guard.unknown',
   'scenario.invalid',
   'approval.unknown',
+  'approval.ambiguous',
 ])
 
 /** Those that an agent file can name. */

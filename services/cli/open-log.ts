@@ -47,9 +47,14 @@ function openOverKafka(settings: Settings): Promise<Bus> {
   return openBus(settings, createLog({ level: settings.logLevel }), { connectMs, keepsTables: false })
 }
 
-async function openFile({ dataFolder }: Settings): Promise<Bus> {
+async function openFile(settings: Settings): Promise<Bus> {
+  return openEmbeddedBus({ file: existingLogFile(settings), clock: systemClock, readOnly: true })
+}
+
+/** Of the embedded bus. Throws `bus.not-a-database` where no Weir has run. */
+export function existingLogFile({ dataFolder }: Settings): string {
   const file = logFileIn(dataFolder)
-  if (existsSync(file)) return openEmbeddedBus({ file, clock: systemClock, readOnly: true })
+  if (existsSync(file)) return file
   throw new WeirError(
     'bus.not-a-database',
     `there is no log at ${file}: name the folder of a Weir that has run (--data-folder, WEIR_DATA_FOLDER)`,

@@ -46,7 +46,7 @@ import {
   waitUntil,
 } from './ending.ts'
 import { queuedOf, queueRefusalOf, withId } from './queue.ts'
-import { notes, reasons } from './texts.ts'
+import { brokenIn, notes, reasons } from './texts.ts'
 import type { Outstanding, Place, Turn } from './turn.ts'
 import { askNext, beginTurn, capsNow, counted, expiresAt, extended, outstandingOf } from './turn.ts'
 
@@ -129,8 +129,7 @@ export const conversation: Stage<Conversation, In> = {
         if (state === undefined) return closed
         // Its own failures the conversation has dealt with in `failed`; by now another turn may be open.
         if (message.stage === 'conversation' || !isTurnOf(state, message.turn)) return { state }
-        const note = message.stage === 'loop-detector' || message.stage === 'executor' ? notes.brokenInTheTools : notes.brokenInTheModel
-        return giveUp(place, state, { note, ending: internalFailure(message.stage, message.reason) })
+        return giveUp(place, state, { note: brokenIn(message.stage), ending: internalFailure(message.stage, message.reason) })
       }
 
       case 'carried': {

@@ -2,6 +2,7 @@
 
 import { limits } from '../../shared/limits.ts'
 import { shortened } from '../../shared/text-cut.ts'
+import type { StageName } from '../../shared/topology.ts'
 
 /** For the model, at the top of the last request of a turn whose cap on rounds or calls is reached (I3). */
 export function capNudge(cap: 'rounds' | 'calls', max: number): string {
@@ -18,6 +19,22 @@ export const notes = {
   neverArrived: 'The turn was ended before the outcome of this round arrived. Calls made in it may have run, or may still take effect.',
   brokenInTheModel: 'The turn was ended by an internal failure before this round had a response.',
   brokenInTheTools: 'The turn was ended by an internal failure in this round. Calls made in it may have run, or may still take effect.',
+}
+
+/** The note of a round that was lost when this stage failed. Of a stage that this Weir does not know, nobody can say that nothing ran (R8). */
+export function brokenIn(stage: string): string {
+  return Object.hasOwn(brokenInStage, stage) ? brokenInStage[stage as StageName] : notes.brokenInTheTools
+}
+
+/** By whether the stage comes before the first call of a round can run. */
+const brokenInStage: Record<StageName, string> = {
+  conversation: notes.brokenInTheTools,
+  'llm-gateway': notes.brokenInTheModel,
+  accumulator: notes.brokenInTheModel,
+  validator: notes.brokenInTheModel,
+  'loop-detector': notes.brokenInTheTools,
+  executor: notes.brokenInTheTools,
+  approval: notes.brokenInTheTools,
 }
 
 /** Reasons in turn-finished, for people. */

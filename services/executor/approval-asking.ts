@@ -35,6 +35,15 @@ export function withdrawApproval({ conversation, turn }: Turn, round: Round): Ou
   return [{ to: 'person', message: { type: 'approval-withdrawn', conversation, turn, round: round.round, calls } }]
 }
 
+/** Of a turn that is given up, whatever its calls wait for (keeps H1). */
+export function withdrawAll({ conversation, turn, rounds }: Turn, reason: string): Output[] {
+  return rounds.flatMap(({ round, asked }): Output[] => {
+    if (asked.length === 0) return []
+    const calls = asked.map((ordinal) => ({ ordinal, reason }))
+    return [{ to: 'person', message: { type: 'approval-withdrawn', conversation, turn, round, calls } }]
+  })
+}
+
 function isAsked({ phase }: OpenCall): boolean {
   return phase.kind === 'waiting' && phase.guards.includes(approvalGuard)
 }

@@ -30,7 +30,7 @@ import type {
 import type { Output, Reaction, Stage } from '../../shared/stage.ts'
 import { closed, unreachable } from '../../shared/stage.ts'
 import { toolTimeout } from '../../shared/tool-deadline.ts'
-import { askForApproval, withdrawApproval } from './approval-asking.ts'
+import { askForApproval, withdrawAll, withdrawApproval } from './approval-asking.ts'
 import { notRun, rejected, saysNeverRan } from './results.ts'
 import type { CallTry, HearTask, ToolTask } from './tasks.ts'
 import { tasksOf } from './tasks.ts'
@@ -77,8 +77,8 @@ export const executor: Stage<Turn, Inbox, ToolTask | HearTask> = {
     return times.length === 0 ? turn.closesAt : Math.min(...times)
   },
 
-  /** What runs is stopped, because the unit is gone; the conversation, told by the runtime, says that calls may have run (R8). */
-  failed: () => closed,
+  /** What runs is stopped, because the unit is gone; the conversation, told by the runtime, says that calls may have run (R8). Nobody is asked any more. */
+  failed: (turn) => ({ records: turn === undefined ? [] : withdrawAll(turn, 'an internal failure ended its turn') }),
 }
 
 function clear(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<Turn> {

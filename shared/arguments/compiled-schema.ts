@@ -148,9 +148,9 @@ function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect
 class TextTooLong extends Error {}
 
 /**
- * Keeps S5. It throws on a text that is too long: `false` would let the text pass where the schema says `not`.
+ * Keeps S5; throws what is wrong with the pattern. Its test throws on a text that is too long: `false` would let the text pass where the schema says `not`.
  */
-function boundedPattern(pattern: string): { test(text: string): boolean } {
+export function boundedPattern(pattern: string): { test(text: string): boolean } {
   const expression = compiledPattern(pattern)
   return {
     test(text) {

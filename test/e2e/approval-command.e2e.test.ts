@@ -86,7 +86,10 @@ describe('weir approvals, approve and reject', () => {
   it('say what is wrong with rules', async () => {
     const { run, folder } = await atDesk()
     await writeFile(join(folder, 'bad.json'), '{"rules": [{"name": "x", "tools": ["act"], "pattern": {"path": "a", "matches": "("}}]}')
-    expect(await run(['approvals', 'rules', 'bad.json'])).toMatchObject({ code: 2, errors: expect.stringContaining('is none of RE2') })
+    expect(await run(['approvals', 'rules', 'bad.json'])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('its pattern cannot be used'),
+    })
     expect(await run(['approvals', 'rules', 'none.json'])).toMatchObject({ code: 2, errors: expect.stringContaining('none.json') })
     await writeFile(join(folder, 'list.json'), '[]')
     expect((await run(['approvals', 'rules', 'list.json'])).errors).toContain('it must be an object with rules')
@@ -94,22 +97,23 @@ describe('weir approvals, approve and reject', () => {
 })
 
 onTerminals('at a terminal', () => {
-  it('weir chat asks, and takes y, or n with a reason', async () => {
+  it('weir chat asks, and takes the beginning of the id, or n with a reason', async () => {
     const here = await atDesk()
     const { run, startOnTerminal, server } = here
     await run(['approvals', 'rules', 'rules.json'])
     const { child, shows, ended } = startOnTerminal(['chat', '--agent', 'agent.yaml', '--conversation', 'c'], { NO_COLOR: '1' })
     await shows('> ')
     child.stdin.write('go\r')
-    await shows('y, or n and why: ')
+    await shows('or n and why: ')
     child.stdin.write('n, not on a Friday\r')
     await shows('act was rejected by')
     await shows('Done.')
     expect(resultsOf(server.requests[1])).toEqual([expect.stringContaining('not on a Friday')])
     await shows('> ')
     child.stdin.write('again\r')
-    await shows('y, or n and why: ')
-    child.stdin.write('y\r')
+    await shows('or n and why: ')
+    const { id } = JSON.parse((await run(['approvals', '--json'])).out)
+    child.stdin.write(`${id.slice(0, 4)}\r`)
     await shows('act was approved by')
     await shows('Done.')
     await shows('> ')
@@ -122,7 +126,7 @@ onTerminals('at a terminal', () => {
     const here = await atDesk()
     await here.run(['approvals', 'rules', 'rules.json'])
     const { child, shows, ended } = here.startOnTerminal([...ask, 'go'], { NO_COLOR: '1' })
-    await shows('y, or n and why: ')
+    await shows('or n and why: ')
     child.stdin.write('\u0003')
     await shows('cancelled: the client cancelled it')
     expect(await ended).toMatchObject({ code: 3 })

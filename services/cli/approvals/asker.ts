@@ -1,9 +1,12 @@
-// Asks whoever sits at the terminal about calls of their own turn that wait for a person: y, or n and why. One call after the other; what was decided
-// elsewhere meanwhile is not asked for any more.
+// Asks whoever sits at the terminal about calls of their own turn that wait for a person: the beginning of the call's id, or n and why. One call after the
+// other; what was decided elsewhere meanwhile is not asked for any more.
+// Only the id approves. What was typed before the question stood there is read as its answer, and a model can write text that looks like a question: a `y`
+// that was meant for something else would approve a call that nobody has read. Neither knows the id.
 // Standard input is read only while a question is open, so that Ctrl-C reaches the process all the rest of the time; in a question it is passed on.
 
 import { createInterface } from 'node:readline/promises'
 import type { MessageOf, PendingCall } from '../../../shared/messages.ts'
+import { idFrom } from '../../approval/approval.ts'
 import type { TurnEvent } from '../../edge/turn-events.ts'
 import type { Weir } from '../../weir.ts'
 import type { Streams } from '../streams.ts'
@@ -59,10 +62,9 @@ export function createAsker(weir: Decide, screen: Screen, { input, errors }: Pic
     })
     try {
       for (;;) {
-        const line = await prompt.question(`  approve ${printable(name)} ${id}? y, or n and why: `, {
-          signal: AbortSignal.any([signal, stop.signal]),
-        })
-        const answer = answerIn(line)
+        const question = `  ${printable(name)} ${id}: its first ${idCharactersMin} characters to approve, or n and why: `
+        const line = await prompt.question(question, { signal: AbortSignal.any([signal, stop.signal]) })
+        const answer = answerIn(line, id)
         if (answer !== undefined) return answer
       }
     } catch {
@@ -102,12 +104,16 @@ export function createAsker(weir: Decide, screen: Screen, { input, errors }: Pic
 
 type Answer = { approve: true } | { approve: false; reason: string }
 
-/** `y`, `yes`, `n`, `no: not today`; undefined: none of these. */
-export function answerIn(line: string): Answer | undefined {
-  if (/^\s*y(es)?\s*$/i.test(line)) return { approve: true }
+/** `k7f3` or more of the id, `n`, `no: not today`; undefined: none of these. A no is looked for first; no id reads as one. */
+export function answerIn(line: string, id: string): Answer | undefined {
   const no = /^\s*no?(?:\b[\s:,;.-]*(.*))?$/i.exec(line)
-  return no === null ? undefined : { approve: false, reason: (no[1] ?? '').trim() }
+  if (no !== null) return { approve: false, reason: (no[1] ?? '').trim() }
+  const typed = idFrom(line)
+  return typed.length >= idCharactersMin && id.startsWith(typed) ? { approve: true } : undefined
 }
+
+/** 20 bits: as many as nobody types by chance, and few enough to be typed. */
+const idCharactersMin = 4
 
 /** What to say of it; undefined: it counted, and an event will say so. `hash`: of exactly what was shown. */
 async function decide(weir: Decide, { id, hash }: PendingCall, answer: Answer): Promise<string | undefined> {

@@ -7,6 +7,7 @@ import { openDesk } from '../../approval/desk.ts'
 import { personHere } from '../../approval/person.ts'
 import { partitionCount } from '../../open-bus.ts'
 import { withRegistry } from '../guard/registry.ts'
+import { existingLogFile } from '../open-log.ts'
 import { missingStages } from '../silence.ts'
 import type { Streams } from '../streams.ts'
 import { processStreams } from '../streams.ts'
@@ -14,7 +15,7 @@ import { printable } from '../terminal/printable.ts'
 
 export type DecideOptions = { by?: string; reason?: string }
 
-/** Throws `approval.unknown`, `message.invalid`, and what keeps the log from being written. */
+/** Throws `approval.unknown`, `approval.ambiguous`, `message.invalid`, and what keeps the log from being written. */
 export async function decideApproval(
   answer: ApprovalAnswer,
   id: string,
@@ -22,6 +23,7 @@ export async function decideApproval(
   settings: Settings,
   { out, errors }: Pick<Streams, 'out' | 'errors'> = processStreams(),
 ): Promise<0 | 4> {
+  if (settings.bus === 'embedded') existingLogFile(settings) // where none is nothing waits, and none is made
   const { counted, text } = await withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
     return openDesk({ bus, append: (records) => bus.append(records), topicPrefix, partitions }).decide({ id, answer, by, reason })

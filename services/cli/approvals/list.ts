@@ -5,8 +5,9 @@ import type { Settings } from '../../../shared/settings.ts'
 import type { WaitingApproval } from '../../approval/desk.ts'
 import { openDesk } from '../../approval/desk.ts'
 import { withLog } from '../open-log.ts'
+import { argumentLines } from '../terminal/argument-lines.ts'
 import { painted } from '../terminal/paint.ts'
-import { printable, printableJson, printableLines } from '../terminal/printable.ts'
+import { printable, printableJson } from '../terminal/printable.ts'
 import { second, took } from '../terminal/quantities.ts'
 
 /** `json`: one WaitingApproval (services/approval/desk.ts) a line. */
@@ -24,7 +25,8 @@ async function neverAppends(): Promise<never> {
 function print({ id, tool, rule, conversation, agent, arguments: text, since, until }: WaitingApproval, out: NodeJS.WriteStream): void {
   const now = systemClock.now()
   out.write(`${painted(out, 'title', id)}  ${printable(tool)} (${printable(rule)})\n`)
-  for (const line of printableLines(text)) out.write(`    ${line}\n`)
+  const columns = out.isTTY === true ? out.columns || 80 : Number.POSITIVE_INFINITY
+  for (const line of argumentLines(text, columns)) out.write(`${line}\n`)
   out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}\n`)
   out.write(`    since ${second(since)}; rejected in ${took(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`)
 }

@@ -16,14 +16,18 @@ import { count, took } from '../terminal/quantities.ts'
 export async function approvalRules(file: string | undefined, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
   if (file === undefined) return showRules(settings, out)
   const wanted = settingsIn(file)
-  const { tools, deadlineMs } = await withRegistry(settings, async (registry) => {
+  const { tools, deadlineMs, wasOff } = await withRegistry(settings, async (registry) => {
     await registry.bus.ends(`${registry.topicPrefix}approvals`) // or it says that there is no such topic: nobody would be asked
-    return setApprovalRules(registry, wanted)
+    const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
+    const wasOff = known !== undefined && modeOf(known) !== 'enforce'
+    return { ...(await setApprovalRules(registry, wanted)), wasOff }
   })
   const patterns = tools.map(({ pattern }) => pattern).join(', ')
   out.write(
     `${printable(`${count(wanted.rules.length, 'rule')} for ${patterns}`)}: from the next model response on, calls wait up to ${took(deadlineMs)} for weir approve\n`,
   )
+  if (wasOff)
+    out.write('some rules were switched off until now, and all are in force: weir guard mode approval shadow switches them off again\n')
 }
 
 async function showRules(settings: Settings, out: NodeJS.WriteStream): Promise<void> {
@@ -35,8 +39,23 @@ async function showRules(settings: Settings, out: NodeJS.WriteStream): Promise<v
   }
   const { rules, deadlineMs, tools } = guard
   if (modeOf({ tools }) !== 'enforce') out.write('some of these rules are switched off: weir guard list says which\n')
-  const shown = JSON.stringify({ waitMs: deadlineMs, rules: JSON.parse(rules ?? '[]') }, null, 2)
+  const shown = JSON.stringify({ waitMs: deadlineMs, rules: rulesOf(rules) }, null, 2)
   for (const line of printableLines(shown)) out.write(`${line}\n`)
+}
+
+/** As they ride in a round; whoever writes `policies` may have written what is none. */
+function rulesOf(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? '[]')
+  } catch (error) {
+    throw unreadableRules(error)
+  }
+}
+
+function unreadableRules(cause: unknown): WeirError {
+  const what = 'the registration of the guard approval in policies holds rules that are no JSON, so each call of its tools is rejected'
+  const remedy = 'set them again with weir approvals rules FILE, or remove it with weir guard remove approval'
+  return new WeirError('policies.unreadable', `${what}: ${remedy}`, { cause })
 }
 
 function settingsIn(file: string): ApprovalSettings {

@@ -2,6 +2,7 @@
 // A round counts once for each guard, by its first answer, as it does for the executor.
 
 import type { Milliseconds } from '../../../shared/clock.ts'
+import { approvalGuard, withdrawnCode } from '../../../shared/guards/approval-guard.ts'
 import type { GuardVerdict, GuardVerdictGiven } from '../../../shared/messages.ts'
 
 export type GuardTally = {
@@ -46,7 +47,8 @@ export function createTally() {
       const isLate = tookMs !== undefined && verdict.deadlineMs > 0 && tookMs >= verdict.deadlineMs
       if (tookMs !== undefined) kept.latencies.push(tookMs)
       if (isLate) kept.late.add(round)
-      for (const { ordinal, verdict: said } of verdict.verdicts) {
+      for (const { ordinal, verdict: said, code } of verdict.verdicts) {
+        if (guard === approvalGuard && code === withdrawnCode) continue // nobody judged the call; its word is there because it needs one
         const call = `${round}/${ordinal}`
         const others = calls.get(call) ?? new Map<string, 'pass' | 'reject'>()
         calls.set(call, others.set(guard, said))

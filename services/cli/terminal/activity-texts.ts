@@ -2,17 +2,17 @@
 
 import type {
   ApprovalDecided,
-  ApprovalPending,
   CallFinished,
   CallRejected,
   CallsWaiting,
   GuardVerdictGiven,
   InterventionRaised,
+  PendingCall,
   RoundStarted,
   TurnFinished,
 } from '../../../shared/messages.ts'
 import { unreachable } from '../../../shared/stage.ts'
-import { printable, printableLines } from './printable.ts'
+import { printable } from './printable.ts'
 
 export function callRejectedText({ name, reason }: CallRejected): string {
   return `${printable(name)} rejected before execution: ${printable(reason)}`
@@ -67,12 +67,12 @@ export function guardVerdictText({ guard, answer, verdicts }: GuardVerdictGiven)
 }
 
 /** For each call that waits for a person: a line that says so, the exact arguments as lines of their own, and how to decide. */
-export function approvalPendingTexts({ calls }: ApprovalPending): string[] {
-  return calls.flatMap(({ name, arguments: text, id, rule }) => [
-    `${printable(name)} needs a person's approval (${printable(rule)}):`,
-    ...printableLines(text),
-    `weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,
-  ])
+/** What is said before the arguments of a call that waits, and after them. */
+export function approvalPendingTexts({ name, id, rule }: PendingCall): { before: string; after: string } {
+  return {
+    before: `${printable(name)} needs a person's approval (${printable(rule)}):`,
+    after: `weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,
+  }
 }
 
 export function approvalDecidedText({ name, outcome, by, reason, waitedMs }: ApprovalDecided): string {

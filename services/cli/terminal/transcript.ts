@@ -20,6 +20,7 @@ import {
   roundStartedText,
   totalsText,
 } from './activity-texts.ts'
+import { argumentLines } from './argument-lines.ts'
 import type { Tone } from './paint.ts'
 import { printable } from './printable.ts'
 import { cutToColumns, flow, wrapped } from './word-wrap.ts'
@@ -121,7 +122,11 @@ function happen(transcript: Transcript, event: Happening, layout: Layout, now: M
     case 'guard-verdict-given':
       return { transcript, lines: say(guardVerdictText(event), 'warning') }
     case 'approval-pending': {
-      const lines = approvalPendingTexts(event).flatMap((text) => say(text, 'warning'))
+      const lines = event.calls.flatMap((call) => {
+        const { before, after } = approvalPendingTexts(call)
+        const exact = argumentLines(call.arguments, layout.columns).map((text): Line => ({ text, tone: 'warning' }))
+        return [...say(before, 'warning'), ...exact, ...say(after, 'warning')]
+      })
       return { transcript: doing(transcript, 'approved', now), lines }
     }
     case 'approval-decided':

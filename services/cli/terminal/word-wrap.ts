@@ -25,6 +25,20 @@ export function wrapped(text: string, columns: number, indent = ''): string[] {
   return [...lines, rest]
 }
 
+/** A text on one line as lines that are full, broken wherever that is; joined they are the text. Each takes at least a character. */
+export function brokenAnywhere(text: string, columns: number): string[] {
+  const lines: string[] = []
+  let left = text
+  for (;;) {
+    const fits = lengthWithin(left, columns)
+    if (fits === left.length) return [...lines, left]
+    const [first = ''] = left
+    const end = Math.max(fits, first.length)
+    lines.push(left.slice(0, end))
+    left = left.slice(end)
+  }
+}
+
 /**
  * A line that grows: the lines that are full, and what is left of it. A word that does not fit into a line is broken. Nothing but the blanks at a
  * break is left out, so the indentation of code stays. Each line takes at least a character of the text, however narrow it is.

@@ -48,6 +48,28 @@ describe('a rule', () => {
     expect(waits({ arguments: { properties: { a: { pattern: '^(a|aa)+$' } }, required: ['a'] } }, { a: text })).toBe(false)
   })
 
+  it('compares many items without looking at each for each other', () => {
+    let looks = 0
+    const item = (n: number): JsonObject => ({
+      get n() {
+        looks += 1
+        return n
+      },
+    })
+    const rule: Partial<ApprovalRule> = { arguments: { properties: { items: { uniqueItems: true } } } }
+    expect(waits(rule, { items: Array.from({ length: 300 }, (_, n) => item(n)) })).toBe(true)
+    expect(looks).toBe(300)
+    expect(waits(rule, { items: [item(1), item(2), item(1)] })).toBe(false)
+  })
+
+  it('reads patterns as those of a tool are read, and as RE2 has them', () => {
+    for (const matches of ['\\u0061b', '(?<name>a)b', '(?i)^AB$', '^\\pL+$']) {
+      expect(waits({ pattern: { path: 'a', matches } }, { a: 'ab' })).toBe(true)
+      expect(waits({ pattern: { path: 'a', matches } }, { a: '-' })).toBe(false)
+    }
+    expect(waits({ arguments: { properties: { a: { pattern: '^\\u0061' } } } }, { a: 'b' })).toBe(false)
+  })
+
   it('tells the patterns of one schema apart', () => {
     const rule: Partial<ApprovalRule> = { arguments: { properties: { a: { pattern: '^x' }, b: { pattern: '^y' } }, required: ['a', 'b'] } }
     expect(waits(rule, { a: 'x', b: 'y' })).toBe(true)
@@ -86,6 +108,9 @@ describe('a rule', () => {
       'a pattern with a back-reference in a schema',
       [{ name: 'x', tools: ['x'], arguments: { properties: { a: { type: 'string', pattern: '(a)\\1' } } } }],
     ],
+    ['a schema that is false', [{ name: 'x', tools: ['x'], arguments: false }]],
+    ['a pattern that is null', [{ name: 'x', tools: ['x'], pattern: null }]],
+    ['a pattern with flags', [{ name: 'x', tools: ['x'], pattern: { path: 'a', matches: 'a', flags: 'i' } }]],
     ['a pattern without a path', [{ name: 'x', tools: ['x'], pattern: { path: '', matches: 'a' } }]],
   ])('with %s is refused', (_, rules) => {
     expect(() => compiledRules(rules as ApprovalRule[])).toThrow("the approval guard's rules")

@@ -32,7 +32,7 @@ describe('turn-failed', () => {
     })
   })
 
-  it.each(['loop-detector', 'executor'])('from %s says that calls may have run', (stage) => {
+  it.each(['loop-detector', 'executor', 'approval', 'a-stage-of-later'])('from %s says that calls may have run', (stage) => {
     const over = inRoundTwo.when(turnFailed({ stage }))
     expect(only(over.records, 'history-entry').note).toBe(notes.brokenInTheTools)
     expect(notes.brokenInTheTools).toContain('may have run')

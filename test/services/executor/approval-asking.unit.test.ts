@@ -70,6 +70,17 @@ describe('calls that wait for the approval guard', () => {
     ])
   })
 
+  it('are withdrawn when the executor fails on another record of their turn, and no others', () => {
+    const reason = 'an internal failure ended its turn'
+    const failed = waiting.when(verdict('shell', ['reject', 0], ['pass', 1])).whenFails(cancel)
+    expect(failed.state).toBeUndefined()
+    expect(failed.records).toEqual([
+      { to: 'person', message: { type: 'approval-withdrawn', ...place, round: 1, calls: [{ ordinal: 1, reason }] } },
+    ])
+    expect(waiting.when(verdict('approval', ['pass', 0], ['pass', 1])).whenFails(cancel).records).toEqual([])
+    expect(given(executor).whenFails(cancel).records).toEqual([])
+  })
+
   it('are not withdrawn when the guard has answered', () => {
     const answered = waiting.when(verdict('approval', ['pass', 0], ['reject', 1]))
     expect(answered.all.filter(({ to }) => to === 'person')).toHaveLength(1)

@@ -34,6 +34,16 @@ describe('the tally of a guard', () => {
     expect(tally.of('g')).toMatchObject({ rounds: 2, rejected: 1, wouldHaveRejected: 2, late: 0, letThrough: 0, p50Ms: 30, p99Ms: 30 })
   })
 
+  it('counts no call that the approval guard says nothing of because nobody waits for it any more', () => {
+    const tally = createTally()
+    const withdrawn = { ...said(0, 'reject'), code: 'approval.withdrawn' }
+    tally.heard('approval', answer(1, [withdrawn, said(1, 'pass')], [0, 1]), 1_010)
+    tally.heard('g', answer(1, [said(0, 'pass'), said(1, 'pass')], [0, 1]), 1_010)
+    expect(tally.of('approval')).toMatchObject({ rounds: 1, rejected: 0, agreement: 1 })
+    tally.heard('g', answer(2, [withdrawn], [0]), 1_010)
+    expect(tally.of('g')).toMatchObject({ rejected: 1 })
+  })
+
   it('counts a round once, by its first answer', () => {
     const tally = createTally()
     tally.heard('g', answer(1, [said(0, 'reject')], [0]), 1_010)

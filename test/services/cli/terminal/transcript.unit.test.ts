@@ -161,6 +161,16 @@ describe('text on a screen', () => {
   })
 })
 
+it('a call that waits for a person is shown with its exact arguments, between what is said of it', () => {
+  const call = { ordinal: 0, name: 'rm', arguments: `{"path":"${'x'.repeat(62)}  y"}`, id: 'k7f3-9qxm-2b4d', hash: 'h', rule: 'files' }
+  expect(linesOf([{ type: 'approval-pending', ...place, calls: [call], until: 9_000 }])).toEqual([
+    "  rm needs a person's approval (files):",
+    `    {"path":"${'x'.repeat(62)}␣␣y"`,
+    '  ↪ }',
+    '  weir approve k7f3-9qxm-2b4d, or weir reject k7f3-9qxm-2b4d --reason "..."',
+  ])
+})
+
 describe('text in a pipe', () => {
   it('is passed on as it comes, and what happens stands on lines of its own', () => {
     const events = [roundStarted(), text('one\ntw'), text('o'), toolStarted(), callFinished(), text('thr'), text('ee\n'), turnFinished()]

@@ -1,0 +1,99 @@
+// The book against the stage itself, in the runtime's own fold: what one says of a call, the other says too.
+
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { readBook } from '../../../services/approval/book.ts'
+import { approval } from '../../../services/approval/reducer.ts'
+import type { StoredRecord } from '../../../shared/bus/port.ts'
+import { decode, encode } from '../../../shared/codec.ts'
+import type { ApprovalAnswered, ApprovalAsked, ApprovalWithdrawn, Tick } from '../../../shared/messages.ts'
+import { formatId } from '../../../shared/runtime/derived-id.ts'
+import { createFold } from '../../../shared/runtime/fold.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import { answer, asked, clearedAt, expiresAt, test as other, prod, prodToo, tick, withdrawal } from './samples.ts'
+
+/** `again`: what the executor wrote last comes a second time. */
+type Happened = { time: number; message: ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick | 'again' }
+
+const both = asked({ calls: [prod, prodToo, other] })
+
+function logOf(happened: Happened[]): StoredRecord[] {
+  let written: { value: Uint8Array; id: string } | undefined
+  return happened.flatMap(({ time, message }, offset): StoredRecord[] => {
+    const at = { topic: 'weir.approvals', partition: 0, key: 'c', offset, time }
+    if (message === 'again') return written === undefined ? [] : [{ ...at, ...written }]
+    const value = encode(message)
+    if (message.type === 'approval-answered' || message.type === 'tick') return [{ ...at, value }]
+    written = { value, id: formatId({ stage: 'executor', partition: 0, offset, n: 0 }) }
+    return [{ ...at, ...written }]
+  })
+}
+
+/** By ordinal, of those that are decided. */
+type Outcomes = Record<number, string>
+
+async function byStage(log: StoredRecord[]): Promise<Outcomes> {
+  async function* readBack(from: number, to: number) {
+    yield log.slice(from, to)
+  }
+  const fold = createFold({ stage: approval, partition: 0, topicPrefix: 'weir.', marks: {}, readBack })
+  const outcomes: Outcomes = {}
+  for (const record of log) {
+    const { records } = await fold.take(record)
+    for (const { value } of records) {
+      const message = value && decode(value)
+      if (message && message.type === 'approval-decided') outcomes[message.ordinal] = message.outcome
+    }
+  }
+  return outcomes
+}
+
+async function byBook(log: StoredRecord[]): Promise<Outcomes> {
+  const bus = {
+    ends: async () => [{ partition: 0, begin: 0, end: log.length }],
+    read: async ({ from, to = log.length, limit }: { from: number; to?: number | undefined; limit: number }) =>
+      log.slice(from, Math.min(to, from + limit)),
+    clock: manualClock(expiresAt),
+  }
+  const entries = await readBook({ bus, topicPrefix: 'weir.' })
+  return Object.fromEntries(
+    entries.flatMap(({ approval: { kind, request } }) => (kind === 'pending' ? [] : [[request.ordinal, kind] as const])),
+  )
+}
+
+const opening: Happened = { time: clearedAt, message: both }
+
+describe('the book', () => {
+  it('says that a call expired where the tick came before the decision, though the decision has an earlier time', async () => {
+    const log = logOf([opening, { time: expiresAt, message: tick }, { time: expiresAt - 400, message: answer({}, both) }])
+    expect(await byStage(log)).toEqual({ 0: 'expired', 2: 'expired' })
+    expect(await byBook(log)).toEqual({ 0: 'expired', 2: 'expired' })
+  })
+
+  it('lets a decision count after a tick that came too early', async () => {
+    const log = logOf([opening, { time: expiresAt - 1, message: tick }, { time: expiresAt - 400, message: answer({}, both) }])
+    expect(await byStage(log)).toEqual({ 0: 'approved' })
+    expect(await byBook(log)).toEqual({ 0: 'approved' })
+  })
+
+  it('says the same as the stage, whatever comes, in whatever order, with whatever times', async () => {
+    const ordinal = fc.constantFrom(0, 2)
+    const message = fc.oneof(
+      fc.constant(tick),
+      fc.constant('again' as const),
+      ordinal.map((ordinal) => withdrawal(ordinal)),
+      fc.constant(withdrawal(1)),
+      fc.record({ ordinal, answer: fc.constantFrom('approve' as const, 'reject' as const) }).map((fields) => answer(fields, both)),
+      ordinal.map((ordinal) => answer({ ordinal, hash: 'of something else' }, both)),
+    )
+    const time = fc.oneof(fc.integer({ min: expiresAt - 3, max: expiresAt + 2 }), fc.constant(clearedAt))
+    const histories = fc.array(fc.record({ time, message }), { maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(histories, async (happened) => {
+        const log = logOf([opening, ...happened])
+        expect(await byBook(log)).toEqual(await byStage(log))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
