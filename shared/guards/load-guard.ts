@@ -6,19 +6,36 @@ import { WeirError } from '../errors.ts'
 import type { Guard } from '../guard.ts'
 import type { GuardInForce } from '../messages.ts'
 import { registrationFault } from './registration.ts'
+import { unknownKey } from './unknown-key.ts'
 
-/** `options`: what the file's function gets, if it exports one. Throws `guard.invalid` with what is wrong. */
-export async function loadGuard(file: string, options: unknown = {}): Promise<Guard> {
+const guardKeys = Object.keys({
+  name: true,
+  version: true,
+  tools: true,
+  deadlineMs: true,
+  onTimeout: true,
+  stateKeptMs: true,
+  judge: true,
+} satisfies Record<keyof Guard, true>)
+
+/** `options`: what the file's function gets, if it exports one; undefined: none were given. Throws `guard.invalid` with what is wrong. */
+export async function loadGuard(file: string, options?: unknown): Promise<Guard> {
   const invalid = (why: string, cause?: unknown) => new WeirError('guard.invalid', `${file}: ${why}`, { cause })
   let exported: unknown
+  let takesOptions = false
   try {
     exported = ((await import(pathToFileURL(resolve(file)).href)) as { default?: unknown }).default
-    if (typeof exported === 'function') exported = await exported(options)
+    takesOptions = typeof exported === 'function'
+    if (typeof exported === 'function') exported = await exported(options === undefined ? {} : options)
   } catch (error) {
     if (error instanceof WeirError) throw invalid(error.message, error)
     throw invalid(`it cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
   }
+  if (!takesOptions && options !== undefined) throw invalid('it takes no options: its default export is no function')
   if (typeof exported !== 'object' || exported === null) throw invalid('its default export must be a guard, or a function that gives one')
+  const unknown = unknownKey(exported, guardKeys)
+  if (unknown !== undefined)
+    throw invalid(`the guard has ${unknown}${'mode' in exported ? '. A mode is set by --mode or weir guard mode' : ''}`)
   const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs } = exported as Partial<Record<keyof Guard, unknown>>
   if (typeof name !== 'string' || typeof version !== 'string') throw invalid('a guard has a name and a version, both text')
   if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string')) throw invalid('tools must be a list of patterns')

@@ -36,9 +36,9 @@ export function guardFile(given: string): string {
   throw new WeirError('usage', `there is no file ${given}, and no guard of that name ships with Weir (${shipped.join(', ')} do)${meant}`)
 }
 
-/** `file`: JSON; undefined: no options. Throws `usage`. */
+/** `file`: JSON; undefined: none were given. Throws `usage`. */
 export function guardOptions(file: string | undefined): unknown {
-  if (file === undefined) return {}
+  if (file === undefined) return undefined
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {

@@ -1,6 +1,7 @@
 // What an operator says to the shell guard, checked when it starts.
 
 import { WeirError } from '../../../shared/errors.ts'
+import { unknownKey } from '../../../shared/guards/unknown-key.ts'
 import { limits } from '../../../shared/limits.ts'
 
 export type ShellGuardOptions = {
@@ -24,6 +25,18 @@ export type ShellGuardOptions = {
   deadlineMs?: number
 }
 
+const optionNames = Object.keys({
+  name: true,
+  tools: true,
+  allowedFolders: true,
+  argument: true,
+  workingFolder: true,
+  folderArgument: true,
+  home: true,
+  onlyCommands: true,
+  deadlineMs: true,
+} satisfies Record<keyof ShellGuardOptions, true>)
+
 export type ShellRules = {
   argument: string
   folderArgument: string | undefined
@@ -34,6 +47,8 @@ export type ShellRules = {
 }
 
 export function shellRules(options: ShellGuardOptions): ShellRules {
+  const unknown = unknownKey(options, optionNames)
+  if (unknown !== undefined) throw new WeirError('settings.invalid', `the shell guard's options have ${unknown}`)
   if (
     !Array.isArray(options.tools) ||
     options.tools.length === 0 ||

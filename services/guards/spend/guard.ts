@@ -10,6 +10,7 @@
 import { WeirError } from '../../../shared/errors.ts'
 import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/guard.ts'
 import { valueAt } from '../../../shared/guards/argument-path.ts'
+import { unknownKey } from '../../../shared/guards/unknown-key.ts'
 import type { AmountForm } from './amount.ts'
 import { amountOf, textOfUnits, unitsOf } from './amount.ts'
 
@@ -144,7 +145,19 @@ function outOfOrder({ ordinal }: Pick<GuardedCall, 'ordinal'>): Verdict {
 
 // ── Options ──
 
+const optionNames = Object.keys({
+  name: true,
+  tools: true,
+  argument: true,
+  form: true,
+  decimals: true,
+  currency: true,
+  limits: true,
+  rememberedHours: true,
+} satisfies Record<keyof SpendGuardOptions, true>)
+
 function spendRules(options: SpendGuardOptions): Rules {
+  checkKeys('options', options, optionNames)
   const { tools, argument, form = 'integer', decimals = 2, currency, limits, rememberedHours = 48 } = options
   if (!Array.isArray(tools) || tools.length === 0) throw invalid('tools', tools, "the names of the tools that spend, e.g. ['pay']")
   if (typeof argument !== 'string' || argument === '') throw invalid('argument', argument, 'the name of the argument that says how much')
@@ -152,10 +165,11 @@ function spendRules(options: SpendGuardOptions): Rules {
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 9) throw invalid('decimals', decimals, 'a whole number from 0 to 9')
   if (currency !== undefined && !(currency.argument && currency.is))
     throw invalid('currency', currency, 'an argument and the currency it must be')
+  checkKeys('currency', currency, ['argument', 'is'])
   if (!(rememberedHours >= 25 && rememberedHours <= 720))
     throw invalid('rememberedHours', rememberedHours, 'hours from 25, so that a day is remembered whole, to 720')
-  const given = Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined)
-  if (given.length === 0 || given.some(([name]) => !['call', 'conversation', 'day'].includes(name)))
+  checkKeys('limits', limits, ['call', 'conversation', 'day'])
+  if (Object.values(limits ?? {}).every((limit) => limit === undefined))
     throw invalid('limits', limits, 'at least one of call, conversation and day')
   const units = (name: 'call' | 'conversation' | 'day') => {
     const limit = limits[name]
@@ -165,6 +179,11 @@ function spendRules(options: SpendGuardOptions): Rules {
     return amount.units
   }
   return { argument, form, decimals, currency, call: units('call'), conversation: units('conversation'), day: units('day') }
+}
+
+function checkKeys(what: string, given: unknown, known: readonly string[]): void {
+  const unknown = unknownKey(given, known)
+  if (unknown !== undefined) throw new WeirError('settings.invalid', `the spend guard's ${what} have ${unknown}`)
 }
 
 function invalid(option: string, value: unknown, wanted: string): WeirError {

@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from '@jest/globals'
+import { afterAll, describe, expect, it } from '@jest/globals'
 import { loadGuard } from '../../../shared/guards/load-guard.ts'
 
 const fileOf = (guard: string) => fileURLToPath(new URL(`../../../services/guards/${guard}/guard.ts`, import.meta.url))
+const spend = { tools: ['pay'], argument: 'cents', limits: { day: '1' } }
 
 describe('the guards that ship', () => {
   it('can be loaded with their options, as weir guard run does', async () => {
@@ -21,5 +25,61 @@ describe('the guards that ship', () => {
       "the shell guard's tools is missing. Give it the names of the tools that run commands, e.g. ['bash'].",
     )
     await expect(loadGuard(fileOf('spend'))).rejects.toThrow("the spend guard's tools is missing")
+  })
+
+  it.each([
+    ['shell', { tools: ['bash'], allowedFolders: ['/work'], onlyComands: ['ls'] }, 'onlyComands', 'onlyCommands'],
+    ['spend', { ...spend, curency: { argument: 'currency', is: 'EUR' } }, 'curency', 'currency'],
+    ['spend', { ...spend, decimal: 0 }, 'decimal', 'decimals'],
+    ['spend', { ...spend, limits: { call: '1', dayly: '1' } }, 'dayly', 'day'],
+    ['spend', { ...spend, currency: { argument: 'currency', is: 'EUR', iz: '' } }, 'iz', 'is'],
+  ])('refuse an option of %s that they do not have, and name the one that was meant: %j', async (guard, options, key, near) => {
+    await expect(loadGuard(fileOf(guard), options)).rejects.toMatchObject({
+      code: 'guard.invalid',
+      message: expect.stringContaining(`have "${key}", which is no key here; did you mean ${near}?`),
+    })
+  })
+
+  it('refuse an option that only another guard has, and say which there are', async () => {
+    await expect(loadGuard(fileOf('spend'), { ...spend, deadlineMs: 5 })).rejects.toThrow(
+      '"deadlineMs", which is no key here; there are name, tools, argument,',
+    )
+    await expect(loadGuard(fileOf('spend'), { ...spend, limits: { dya: '1' } })).rejects.toThrow(
+      `the spend guard's limits have "dya", which is no key here; there are call, conversation, day`,
+    )
+  })
+})
+
+describe("a guard of one's own", () => {
+  const own = `name: 'own', version: '1', tools: ['*'], deadlineMs: 500, onTimeout: 'reject', judge: () => ({ verdicts: [] })`
+  const folder = mkdtempSync(join(tmpdir(), 'weir-guards-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const written = (name: string, source: string) => {
+    const file = join(folder, `${name}.mjs`)
+    writeFileSync(file, source)
+    return file
+  }
+
+  it.each([
+    ['deadline: 5', 'deadline', 'did you mean deadlineMs?'],
+    ["onTimout: 'allow'", 'onTimout', 'did you mean onTimeout?'],
+    ["mode: 'enforce'", 'mode', 'judge. A mode is set by --mode or weir guard mode'],
+  ])('is refused with a key that nobody would read: %s', async (field, key, advice) => {
+    const loading = loadGuard(written(key, `export default { ${own}, ${field} }`))
+    await expect(loading).rejects.toMatchObject({ code: 'guard.invalid' })
+    await expect(loading).rejects.toThrow(`the guard has "${key}"`)
+    await expect(loading).rejects.toThrow(advice)
+  })
+
+  it('gets its options if it is a function, and refuses them if it is none', async () => {
+    const withOptions = `export default (options) => ({ ${own}, version: JSON.stringify(options) })`
+    expect(await loadGuard(written('function', withOptions), { a: 1 })).toMatchObject({ version: '{"a":1}' })
+    expect(await loadGuard(written('function', withOptions))).toMatchObject({ version: '{}' })
+    const object = written('object', `export default { ${own} }`)
+    expect(await loadGuard(object)).toMatchObject({ name: 'own' })
+    await expect(loadGuard(object, {})).rejects.toMatchObject({
+      code: 'guard.invalid',
+      message: `${object}: it takes no options: its default export is no function`,
+    })
   })
 })

@@ -213,7 +213,6 @@ describe('its options', () => {
     ['form', { form: 'float' }],
     ['decimals', { decimals: 1.5 }],
     ['limits', { limits: {} }],
-    ['limits', { limits: { month: '1' } }],
     ['limits.day', { limits: { day: 10 } }],
     ['limits.day', { limits: { day: '-1' } }],
     ['limits.day', { limits: { day: '1.005' } }],
