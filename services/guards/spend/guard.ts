@@ -109,17 +109,20 @@ function judgeCall({ ordinal, arguments: args }: GuardedCall, sums: Sums, rules:
     return refused('currency', text, `not ${rules.currency.is}`)
   }
   const { units } = amount
-  const over = [
+  const all = [
     { code: 'call', what: 'one call', limit: rules.call, before: 0n },
     { code: 'conversation', what: 'this conversation', limit: rules.conversation, before: sums.total },
     { code: 'day', what: 'one day of this conversation', limit: rules.day, before: sums.day },
-  ].find(({ limit, before }) => limit !== undefined && before + units > limit)
-  if (over?.limit === undefined) return { verdict: { ordinal, verdict: 'pass' }, spent: units }
+  ].flatMap(({ limit, ...one }) => (limit === undefined ? [] : [{ ...one, limit, left: limit > one.before ? limit - one.before : 0n }]))
+  const over = all.find(({ left }) => units > left)
+  if (over === undefined) return { verdict: { ordinal, verdict: 'pass' }, spent: units }
 
   const money = (value: bigint) => textOfUnits(value, rules.decimals)
-  const left = over.limit - over.before > 0n ? over.limit - over.before : 0n
   const evidence = `${money(units)} after ${money(over.before)} is over ${money(over.limit)} for ${over.what}`
-  const text = `${evidence}. At most ${money(left)} can still be spent; more needs a person.`
+  // The model acts on what is left, so that is what every limit allows and not only the one that it met first.
+  const least = all.reduce((one, other) => (other.left < one.left ? other : one), over)
+  const inOneCall = least.code === 'call' ? ' in one call' : ''
+  const text = `${evidence}. At most ${money(least.left)} can still be spent${inOneCall}; more needs a person.`
   return refused(`over-${over.code}`, text, evidence)
 }
 

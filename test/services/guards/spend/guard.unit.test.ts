@@ -91,6 +91,24 @@ describe('the limits', () => {
   })
 })
 
+describe('what is left where several limits apply', () => {
+  const options = { ...usual, limits: { call: '5.00', conversation: '8.00', day: '7.00' } }
+  const textAfter = (spent: number[], cents: number) => {
+    const verdict = spendGuard(options)
+      .judge(undefined, roundOf(1, [...spent, cents]))
+      .verdicts.at(-1)
+    return verdict?.verdict === 'reject' ? verdict.text : 'pass'
+  }
+
+  it('is what all of them allow, whichever the call was over', () => {
+    expect(textAfter([300], 501)).toBe('5.01 after 0.00 is over 5.00 for one call. At most 4.00 can still be spent; more needs a person.')
+    expect(textAfter([400, 300], 150)).toBe(
+      '1.50 after 7.00 is over 8.00 for this conversation. At most 0.00 can still be spent; more needs a person.',
+    )
+    expect(textAfter([100], 501)).toContain('At most 5.00 can still be spent in one call;')
+  })
+})
+
 describe('a round that comes again', () => {
   it('gets the same verdicts and is not counted twice', () => {
     const guard = spendGuard(usual)
