@@ -76,6 +76,12 @@ export async function registerGuard({
   )
   const fault = registrationFault(wanted)
   if (fault !== undefined) throw new WeirError('guard.invalid', `the guard cannot be used: ${fault}`)
+  const odd = guard.tools.find((pattern) => /[\s=]/.test(pattern))
+  if (odd !== undefined)
+    throw new WeirError(
+      'guard.invalid',
+      `the guard cannot be used: its pattern ${JSON.stringify(odd)} matches no tool, names have no blanks and no =`,
+    )
   if (known === undefined && others.length >= limits.guardsMax)
     throw new WeirError('guard.invalid', `${others.length} guards are registered, and more are not taken: remove one (weir guard remove)`)
   if (known !== undefined && !replace) {

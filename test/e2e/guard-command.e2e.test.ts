@@ -183,6 +183,11 @@ describe('weir guard', () => {
     const other = await register('--tools', '*')
     expect(other.code).toBe(2)
     expect(other.errors).toContain('there is a guard remote already, and it judges exec, mail_*, this judges *')
+    for (const mistyped of ['x=maybe', 'pay=Enforce', 'deploy = enforce', 'pay=']) {
+      const refused = await register('--tools', mistyped, '--replace')
+      expect(refused).toMatchObject({ code: 2, out: '' })
+      expect(refused.errors).toMatch(/behind the = must stand enforce or shadow|names have no blanks and no =/)
+    }
     expect((await register(...tools, '--deadline-ms', 'soon')).errors).toContain("--deadline-ms is 'soon'")
     expect((await register(...tools, '--deadline-ms', '0', '--replace')).errors).toContain('its deadline is 0 ms')
     expect((await run(['guard', 'list', '--json'])).out).toContain('"mode":"mixed"')

@@ -42,12 +42,15 @@ export async function registerElsewhere(
   out.write(`${printable(`it reads ${reads}, and writes ${topicPrefix}${guardTopicName(name)}`)}\n`)
 }
 
-/** By pattern; undefined: as it was, or what --mode says. */
+/** By pattern; undefined: as it was, or what --mode says. A mode that is misspelled must not become a part of the pattern, which would then match no tool. */
 function modesOf(tools: string[]): Map<string, GuardMode | undefined> {
   return new Map(
     tools.map((given) => {
-      const [, pattern = given, mode] = /^(.+)=(enforce|shadow)$/.exec(given) ?? []
-      return [pattern, mode as GuardMode | undefined]
+      const at = given.lastIndexOf('=')
+      if (at < 0) return [given, undefined]
+      const mode = given.slice(at + 1)
+      if (mode === 'enforce' || mode === 'shadow') return [given.slice(0, at), mode]
+      throw new WeirError('usage', `--tools is '${printable(given)}'; behind the = must stand enforce or shadow, without blanks`)
     }),
   )
 }

@@ -65,6 +65,8 @@ describe('registering a guard', () => {
     ['name', { name: 'No!' }],
     ['version', { version: '' }],
     ['tools', { tools: [] }],
+    ['a pattern with a blank', { tools: ['bash', 'deploy '] }],
+    ['a pattern with =', { tools: ['pay=Enforce'] }],
     ['deadline', { deadlineMs: 0.5 }],
   ])('refuses an invalid registration, and writes nothing: %s', async (_, fields) => {
     await expect(register({ guard: { ...guard, ...fields } })).rejects.toMatchObject({ code: 'guard.invalid' })
