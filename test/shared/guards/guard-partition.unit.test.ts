@@ -200,5 +200,22 @@ describe('a guard on its partition', () => {
     const { verdicts } = await reader(moody).read(logOf(...rounds))
     expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.threw', 'guard.stuck', 'seen'])
     expect(textsOf(verdicts).at(-1)).toBe('0: 1 before')
+    expect(verdicts[2]?.verdicts[0]?.evidence).toBe(`judge took longer than ${limits.guardJudgeMsMax} ms`)
+  })
+
+  it('gives a round all of its time when others took of it', async () => {
+    let tries = 0
+    const slowedDown: Guard<number> = {
+      ...counter,
+      judge(seen, round) {
+        if (round.round === 2) {
+          tries += 1
+          if (tries === 1) for (;;);
+        }
+        return counter.judge(seen, round)
+      },
+    }
+    const { verdicts } = await reader(slowedDown).read(logOf(...[1, 2].map((round) => cleared(['pay'], { round }))))
+    expect(textsOf(verdicts)).toEqual(['0: 0 before', '0: 1 before'])
   })
 })
