@@ -211,6 +211,11 @@ describe('weir guard', () => {
     expect((await run([...ask, '--guard', 'spend', 'go'])).errors).toContain("the spend guard's tools is missing")
     const typo = await run([...ask, '--guard', 'shel', 'go'])
     expect(typo).toMatchObject({ code: 2, errors: expect.stringContaining('did you mean shell?') })
+    const stage = await run(['guard', 'run', 'approval'])
+    expect(stage).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('approval is a stage and no guard to run: put its rules in force with'),
+    })
     await writeFile(join(folder, 'shell'), 'export default {}')
     expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain('shell is a file here, and a guard that ships with Weir')
   }, 60_000)

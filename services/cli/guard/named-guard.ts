@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { nearestName } from '../../../shared/agent-file/nearest-name.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Guard } from '../../../shared/guard.ts'
+import { approvalGuard } from '../../../shared/guards/approval-guard.ts'
 import { loadGuard } from '../../../shared/guards/load-guard.ts'
 
 /** Each folder with such a file is a guard that ships: TypeScript in a checkout, compiled in the package. */
@@ -31,6 +32,11 @@ export function guardFile(given: string): string {
     throw new WeirError('usage', `${given} is a file here, and a guard that ships with Weir: give ./${given} for the file, or rename it`)
   if (isShipped) return join(shippedFolder, given, shippedFile)
   if (isHere || /[./\\]/.test(given)) return given
+  if (given === approvalGuard)
+    throw new WeirError(
+      'usage',
+      `${approvalGuard} is a stage and no guard to run: put its rules in force with weir approvals rules FILE; weir up, ask and chat run the stage`,
+    )
   const near = nearestName(given, shipped)
   const meant = near === undefined ? '' : `; did you mean ${near}?`
   throw new WeirError('usage', `there is no file ${given}, and no guard of that name ships with Weir (${shipped.join(', ')} do)${meant}`)
