@@ -3,16 +3,32 @@
 import type { Assignment, SyntaxNode } from 'unbash'
 import { forEachChild } from 'unbash'
 import type { Environment } from './environment.ts'
-import { assigned } from './environment.ts'
+import { assigned, inherited } from './environment.ts'
 import type { Place } from './place.ts'
 import { checkSecret } from './place.ts'
+import { checkValue } from './read-again.ts'
 import { fieldsOf, textOf } from './words.ts'
 
-export function withHomeOf(environment: Environment, before: Environment): Environment {
+/** They change what a command does that they stand before. */
+const steering = ['HOME', ...inherited]
+
+/** What holds for the command behind these settings alone: a script inside would see them all, and there only these are looked at. */
+export function withSettings(settings: readonly Assignment[], place: Place): Environment {
+  const { variables } = assign(settings, place)
+  let environment = place.environment
+  for (const name of steering)
+    if (settings.some((setting) => setting.name === name))
+      environment = assigned(environment, name, name === 'HOME' ? undefined : variables.get(name))
+  return environment
+}
+
+export function withoutSettings(environment: Environment, before: Environment): Environment {
   const variables = new Map(environment.variables)
-  const home = before.variables.get('HOME')
-  if (home === undefined) variables.delete('HOME')
-  else variables.set('HOME', home)
+  for (const name of steering) {
+    const value = before.variables.get(name)
+    if (value === undefined) variables.delete(name)
+    else variables.set(name, value)
+  }
   return { ...environment, variables }
 }
 
@@ -20,7 +36,11 @@ export function assign(assignments: readonly Assignment[], place: Place): Enviro
   let environment = place.environment
   for (const { name, value, append, index } of assignments) {
     if (value.type === 'ArrayValue') {
-      for (const element of value.elements) for (const field of fieldsOf([element], { ...place, environment })) checkSecret(field, place)
+      for (const element of value.elements)
+        for (const field of fieldsOf([element], { ...place, environment })) {
+          checkSecret(field, place)
+          checkValue(name, field)
+        }
       environment = assigned(environment, name, undefined)
       continue
     }
@@ -28,6 +48,7 @@ export function assign(assignments: readonly Assignment[], place: Place): Enviro
     checkSecret(text, place)
     const before = environment.variables.get(name)
     const whole = append ? (before === undefined ? undefined : before + text) : text
+    checkValue(name, whole ?? text)
     environment = assigned(environment, name, index === undefined && !text.includes('~') ? whole : undefined)
   }
   return environment

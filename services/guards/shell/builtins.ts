@@ -5,6 +5,8 @@ import { assigned, both, inFolders, same } from './environment.ts'
 import { anything, isUnknown } from './field.ts'
 import { resolved } from './paths.ts'
 import type { Place } from './place.ts'
+import { checkWrite } from './place.ts'
+import { checkValue, checkWords } from './read-again.ts'
 import { Refusal } from './refusal.ts'
 import { judgeShell, runHere } from './shells.ts'
 
@@ -32,29 +34,13 @@ const harmless = new Set([
     'umask',
     'ulimit',
   ],
-  ...[
-    'help',
-    'history',
-    'fc',
-    'suspend',
-    'logout',
-    'caller',
-    'compgen',
-    'complete',
-    'compopt',
-    'dirs',
-    'shift',
-    'set',
-    'shopt',
-    'bind',
-    'unalias',
-    'let',
-  ],
+  ...['help', 'suspend', 'logout', 'caller', 'complete', 'compopt', 'dirs', 'shift', 'set', 'shopt', 'bind', 'unalias'],
 ])
 
 /** Undefined: it is no builtin that is known here. `judge`: for the command that one of them runs. */
 export function builtin(name: string, args: readonly string[], place: Place, judge: Judge): Outcome | undefined {
   const { environment } = place
+  checkWords(name, args)
   switch (name) {
     case 'cd':
     case 'chdir':
@@ -83,9 +69,31 @@ export function builtin(name: string, args: readonly string[], place: Place, jud
     case 'continue':
       place.leaps.push(environment)
       return both(undefined)
-    case 'read':
     case 'readarray':
     case 'mapfile':
+    case 'compgen':
+      if (args.some((arg) => /^-[a-zA-Z]*[CF]/.test(arg)))
+        throw new Refusal(
+          'unseen-script',
+          `${name} runs what stands behind -C or -F`,
+          'Read the lines in a while loop and write the commands in it.',
+        )
+      return both(forgotten(args, place))
+    case 'history':
+      checkHistory(args, place)
+      return both(environment)
+    case 'fc':
+      if (!args.some((arg) => /^-[a-z]*l/.test(arg)))
+        throw new Refusal('unseen-script', 'fc runs commands of the history again', 'Write the commands out.')
+      return both(environment)
+    case 'let':
+      return both(
+        forgotten(
+          args.flatMap((arg) => arg.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? []),
+          place,
+        ),
+      )
+    case 'read':
     case 'getopts':
     case 'unset':
       return both(forgotten(args, place))
@@ -125,13 +133,20 @@ function changeFolder(name: string, args: readonly string[], place: Place): Outc
   if (operands.length > 1) return both(inFolders(environment, undefined))
   const target = operands[0] ?? (name === 'pushd' ? '-' : (environment.variables.get('HOME') ?? home))
   // CDPATH is searched for relative names.
-  const isSearched = environment.variables.has('CDPATH') && target !== undefined && !/^\.{0,2}\//.test(target)
+  const isSearched = (environment.variables.get('CDPATH') ?? '') !== '' && target !== undefined && !/^\.{0,2}\//.test(target)
   if (target === undefined || target === '-' || /^[-+]\d+$/.test(target) || isUnknown(target) || isSearched)
     return { ok: inFolders(environment, undefined), failed: environment }
   const starts = target.startsWith('/') ? ['/'] : environment.cwds
   const folders = starts?.map((cwd) => resolved(target, cwd))
   const known = folders === undefined || folders.includes(undefined) ? undefined : [...new Set(folders as string[])]
   return { ok: inFolders(environment, known), failed: environment }
+}
+
+/** It writes a file, or the shell's own where none is named. */
+function checkHistory(args: readonly string[], place: Place): void {
+  if (!args.some((arg) => /^-[a-z]*[aw]/.test(arg))) return
+  const file = args.find((arg) => !arg.startsWith('-'))
+  checkWrite(file ?? place.environment.variables.get('HISTFILE') ?? `${place.home ?? anything}/.bash_history`, 'history', place)
 }
 
 /** Its commands run at any later time; they are judged as they would run now and from anywhere, and must leave the shell as it is. */
@@ -173,6 +188,10 @@ function declared(name: string, args: readonly string[], { environment }: Place)
   const isReference = name === 'nameref' || args.some((arg) => /^[-+][a-zA-Z]*n/.test(arg))
   if (isReference && name !== 'export')
     throw new Refusal('unknowable', 'a name for another variable changes what later words mean', 'Use the variable itself.')
+  for (const arg of args) {
+    const at = arg.indexOf('=')
+    if (at > 0) checkValue(arg.slice(0, at).replace(/\+$/, ''), arg.slice(at + 1))
+  }
   // Upper and lower case, integers: what is assigned is not what will be there.
   const changes = args.some((arg) => /^-[a-zA-Z]*[ulci]/.test(arg))
   if (changes || args.some(isUnknown)) return { ...environment, variables: unknownVariables(environment) }

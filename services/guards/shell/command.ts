@@ -5,13 +5,14 @@
 import { builtin } from './builtins.ts'
 import { changesOf } from './changes.ts'
 import type { Outcome } from './environment.ts'
-import { after, both, inFolders } from './environment.ts'
+import { after, assigned, both, inFolders, inherited } from './environment.ts'
 import { beginsUnknown, isFromNet, isPlain, isUnknown } from './field.ts'
 import { judgeFind } from './find.ts'
 import { isInterpreter, isNetCommand, isShell } from './net.ts'
 import { nameOf, resolved } from './paths.ts'
 import type { Place } from './place.ts'
 import { checkSecrets, checkWrite, deeper, rememberFetched, step, wasFetched } from './place.ts'
+import { checkValue } from './read-again.ts'
 import { Refusal, shown } from './refusal.ts'
 import { judgeInterpreter, judgeShell } from './shells.ts'
 import { opaque, wrapped } from './wrappers.ts'
@@ -117,15 +118,16 @@ function checkName(base: string, { rules }: Place): void {
 
 function judgeWrapped(
   base: string,
-  { fields, writes = [], folder, asOther }: NonNullable<ReturnType<typeof wrapped>>,
+  { fields, settings = [], writes = [], folder, asOther }: NonNullable<ReturnType<typeof wrapped>>,
   place: Place,
 ): Outcome {
   for (const path of writes) checkWrite(path, base, place)
   const { environment } = place
   const inFolder = folder === undefined ? environment : inFolders(environment, foldersOf(folder, place))
+  const set = settings.reduce(withSetting, inFolder)
   const inner: Place = {
     ...place,
-    environment: asOther === 'home and folder' ? inFolders(inFolder, undefined) : inFolder,
+    environment: asOther === 'home and folder' ? inFolders(set, undefined) : set,
     home: asOther === undefined ? place.home : undefined,
   }
   if (asOther !== undefined || folder !== undefined) {
@@ -137,6 +139,13 @@ function judgeWrapped(
   const outcome = judgeCommand(fields, inner, { functions: false })
   if (base === 'exec' && fields.length > 0) return both(undefined)
   return isHere ? outcome : both(environment)
+}
+
+function withSetting(environment: Place['environment'], setting: string): Place['environment'] {
+  const at = setting.indexOf('=')
+  const [name, value] = [setting.slice(0, at), setting.slice(at + 1)]
+  checkValue(name, value)
+  return inherited.includes(name) ? assigned(environment, name, value) : environment
 }
 
 function withoutHome({ environment }: Place): Place['environment']['variables'] {
@@ -159,7 +168,8 @@ function checkChanges(base: string, args: readonly string[], place: Place): void
     const what = `"${shown(changes.uncertain)}" is only known when the command runs, and ${shown(base)} could take it for an option`
     throw new Refusal('unknowable', what, 'Write it out. Where it is a file that is only read, -- before the file names helps.')
   }
-  for (const path of changes.writes ?? []) checkWrite(path, base, place)
+  const temporary = base === 'mktemp' ? (place.environment.variables.get('TMPDIR') ?? '') : ''
+  for (const path of [...(changes.writes ?? []), ...(temporary === '' ? [] : [temporary])]) checkWrite(path, base, place)
   for (const path of changes.removes ?? []) checkWrite(path, base, place, { beneath: true })
   for (const path of changes.links ?? []) checkLink(path, base, changes.writes ?? [], place)
   const isFetched = place.input.kind === 'net' || isNetCommand(base)

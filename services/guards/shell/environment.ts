@@ -20,6 +20,9 @@ const cwdsMax = 8
 const variablesMax = 256
 const valueMax = 4_096
 
+/** Of the variables that a shell inside gets, those that change what its commands do. */
+export const inherited = ['CDPATH', 'TMPDIR']
+
 export function both(environment: Environment | undefined): Outcome {
   return { ok: environment, failed: environment }
 }

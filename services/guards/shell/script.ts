@@ -7,7 +7,7 @@
 
 import type { Assignment, Command, ParsedScript, Statement, SyntaxNode, Word } from 'unbash'
 import { forEachChild, parse } from 'unbash'
-import { assign, countedIn, withHomeOf } from './assignments.ts'
+import { assign, countedIn, withoutSettings, withSettings } from './assignments.ts'
 import { judgeCommand } from './command.ts'
 import type { Environment, Outcome } from './environment.ts'
 import { after, assigned, both, defined, joined, same } from './environment.ts'
@@ -15,6 +15,7 @@ import { anything } from './field.ts'
 import { readsNet } from './net.ts'
 import type { Input, Place } from './place.ts'
 import { checkSecret, deeper, step } from './place.ts'
+import { checkPart, checkValue } from './read-again.ts'
 import { redirected } from './redirections.ts'
 import { Refusal, shown } from './refusal.ts'
 import { fieldsOf, textOf } from './words.ts'
@@ -197,7 +198,10 @@ const unrolledMax = 64
 function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): Outcome {
   for (const word of node.wordlist ?? []) walkInside(word, place)
   const words = node.wordlist === undefined ? [anything] : fieldsOf(node.wordlist, place)
-  for (const word of words) checkSecret(word, place)
+  for (const word of words) {
+    checkSecret(word, place)
+    checkValue(node.name.value, word)
+  }
   const isListed = node.type === 'For' && words.length <= unrolledMax && words.every((word) => !word.includes(anything))
   const values = isListed ? words : [undefined]
   return walkLoop(place, (inner) => {
@@ -246,15 +250,13 @@ function walkCommand(node: Command, place: Place): Outcome {
   const here = { ...place, input: input ?? place.input }
   if (fields.length === 0) return both(assign([...prefixes, ...declarations], place))
 
-  // Settings before a command hold for it alone: a script inside would see them, and there no variable is known but HOME.
-  for (const { value } of prefixes) if (value.type === 'Word') checkSecret(textOf(value, place), place)
-  const own = prefixes.some(({ name }) => name === 'HOME') ? assigned(place.environment, 'HOME', undefined) : place.environment
+  const own = withSettings(prefixes, place)
   const { ok, failed } = judgeCommand([...fields, ...declarations.map(({ name }) => name)], {
     ...here,
     environment: assign(declarations, { ...place, environment: own }),
   })
   const restored = (environment: Environment | undefined) =>
-    own === place.environment || environment === undefined ? environment : withHomeOf(environment, place.environment)
+    own === place.environment || environment === undefined ? environment : withoutSettings(environment, place.environment)
   return { ok: restored(ok), failed: restored(failed) }
 }
 
@@ -263,6 +265,7 @@ function walkCommand(node: Command, place: Place): Outcome {
 /** Judges the scripts of the substitutions in a part of a command (S1). */
 function walkInside(node: SyntaxNode, place: Place): void {
   step(place)
+  checkPart(node, place)
   if (
     (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution' || node.type === 'ArithmeticCommandExpansion') &&
     node.script === undefined

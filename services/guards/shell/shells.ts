@@ -1,7 +1,7 @@
 // Shells and interpreters: where their script comes from, and whether it can be judged.
 
 import type { Outcome } from './environment.ts'
-import { both } from './environment.ts'
+import { both, inherited } from './environment.ts'
 import { isFromNet, isPipe, isPlain } from './field.ts'
 import type { Place } from './place.ts'
 import { deeper, wasFetched } from './place.ts'
@@ -24,15 +24,16 @@ export function runHere(script: string, name: string, place: Place): Outcome {
   return place.walk.text(script, deeper(place))
 }
 
-/** In a shell of its own: of the variables around it only those are there that were exported, so none is known. */
+/** In a shell of its own: of the variables around it only those are there that were exported, so none is known but what would change its commands. */
 function runScript(script: string, name: string, place: Place): void {
   checkKnown(script, name)
   const inner = deeper(place)
   const hasHome = place.environment.variables.has('HOME')
+  const passedOn = [...place.environment.variables].filter(([variable]) => inherited.includes(variable))
   place.walk.text(script, {
     ...inner,
     home: hasHome ? undefined : inner.home,
-    environment: { ...inner.environment, variables: new Map() },
+    environment: { ...inner.environment, variables: new Map(passedOn) },
     leaps: [],
   })
 }

@@ -8,6 +8,8 @@ import { Refusal, shown } from './refusal.ts'
 export type Wrapped = {
   /** The inner command; empty: there is none. */
   fields: string[]
+  /** `NAME=VALUE` for it. */
+  settings?: string[]
   /** Files that the outer one writes. */
   writes?: string[]
   /** Where it goes to before. */
@@ -110,9 +112,9 @@ function plain(name: string, shape: Shape, more: (line: CommandLine) => Partial<
 }
 
 /** `NAME=VALUE` before the command. */
-function withoutSettings(fields: readonly string[]): string[] {
-  const first = fields.findIndex((field) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(field))
-  return first < 0 ? [] : fields.slice(first)
+function afterSettings(all: string[]): { settings: string[]; fields: string[] } {
+  const first = all.findIndex((field) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(field))
+  return first < 0 ? { settings: all, fields: [] } : { settings: all.slice(0, first), fields: all.slice(first) }
 }
 
 const sudoShape: Shape = {
@@ -170,7 +172,7 @@ const sudo: Wrapper = (args) => {
     throw new Refusal('unknowable', 'sudo runs a shell here, which reads the words once more', 'Run the command with sudo alone.')
   const folder = valuesOf(line, '-D', '--chdir').at(-1)
   return {
-    fields: withoutSettings(line.operands),
+    ...afterSettings(line.operands),
     asOther: isLogin ? 'home and folder' : 'home',
     ...(folder === undefined ? {} : { folder }),
   }
@@ -225,7 +227,7 @@ const wrappers: Record<string, Wrapper> = {
     )
     const folder = valuesOf(line, '-C', '--chdir').at(-1)
     return {
-      fields: withoutSettings(line.operands),
+      ...afterSettings(line.operands),
       ...(line.operands.some((field) => field.startsWith('HOME=')) ? { asOther: 'home' } : {}),
       ...(folder === undefined ? {} : { folder }),
     }
