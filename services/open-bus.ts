@@ -77,11 +77,42 @@ export async function openBusBeside(
     } catch (error) {
       if (!(error instanceof WeirError && error.code === 'bus.locked')) throw error
       const beside = await openBesideWriter(settings, log)
-      if (beside !== undefined) return beside
+      if (beside !== undefined) return inItsPlaceLater(beside, () => openBusBeside(settings, log, options))
       if (tries === ownerTriesMax) throw error
       await sleep(ownerTryMs) // it is just starting, or just ending
     }
   }
+}
+
+/**
+ * The one that is asked may be a command as short as this one, and gone when there is something to write. Then the file is opened again, as its owner or
+ * beside the next one. Not where that one may have written it before it ended: that is for whoever asked to look at.
+ */
+function inItsPlaceLater(beside: Bus, openAgain: () => Promise<Bus>): Bus {
+  let asked = beside
+  async function byWhoeverIsThere<T>(work: (bus: Bus) => Promise<T>): Promise<T> {
+    try {
+      return await work(asked)
+    } catch (error) {
+      if (asked !== beside || !wasNeverAsked(error)) throw error // what was opened again has this patience itself
+      asked = await openAgain()
+      return work(asked)
+    }
+  }
+  return {
+    ...beside,
+    append: (records, how) => byWhoeverIsThere((bus) => bus.append(records, how)),
+    ensureTopics: (specs) => byWhoeverIsThere((bus) => bus.ensureTopics(specs)),
+    async close() {
+      if (asked !== beside) await asked.close()
+      await beside.close()
+    },
+  }
+}
+
+/** It came to no connection, so nothing was written (owner-socket.ts). */
+function wasNeverAsked(error: unknown): boolean {
+  return error instanceof WeirError && error.code === 'bus.unreachable' && error.retryable && error.cause !== undefined
 }
 
 /** The embedded bus beside the process that writes it. Undefined: none takes requests. */

@@ -135,12 +135,24 @@ describe('a process beside the one that writes the data folder', () => {
     expect(await next.read({ topic: 'weir.policies', partition: 0, from: 0, limit: 9 })).toHaveLength(2)
   })
 
-  it('is told that the owner has ended, and takes its place', async () => {
+  it('takes the place of an owner that has ended when there is something to write', async () => {
     const own = await owner()
     const outside = await beside()
     await own.close()
-    await expect(outside.append([registrationRecord])).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true })
-    expect((await beside()).provesFormerOwnersDead).toBe(true)
+    await outside.append([registrationRecord])
+    await outside.ensureTopics([guardTopicSpec('weir.', 'shell', 2)])
+    expect(keysOf(await registrations(outside))).toEqual(['guard:shell'])
+    await outside.close()
+    expect((await beside()).provesFormerOwnersDead).toBe(true) // it has given it back
+  })
+
+  it('asks the next owner where the first has ended meanwhile', async () => {
+    const first = await owner()
+    const outside = await beside()
+    await first.close()
+    const second = await owner()
+    await outside.append([registrationRecord])
+    expect(keysOf(await registrations(second))).toEqual(['guard:shell'])
   })
 })
 
