@@ -1,5 +1,6 @@
 // `weir guard` and guards in the process of the stages, as somebody at a shell has them, on the embedded bus.
 
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
@@ -208,6 +209,15 @@ describe('weir guard', () => {
     expect(typo).toMatchObject({ code: 2, errors: expect.stringContaining('did you mean shell?') })
     await writeFile(join(folder, 'shell'), 'export default {}')
     expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain('shell is a file here, and a guard that ships with Weir')
+  }, 60_000)
+
+  it('makes no log in a folder that was mistyped', async () => {
+    const { run, folder } = await atDesk()
+    for (const command of [['guard', 'mode', 'spend', 'shadow'], ['guard', 'remove', 'spend'], ['approve', 'abc'], ['reject', 'abc']]) {
+      const said = await run([...command, '--data-folder', 'typo'])
+      expect(said).toMatchObject({ code: 1, errors: expect.stringContaining('there is no log at typo/weir.db') })
+    }
+    expect(existsSync(join(folder, 'typo'))).toBe(false)
   }, 60_000)
 
   it('says what is wrong with a guard, a name and a bus', async () => {
