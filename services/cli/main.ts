@@ -1,7 +1,7 @@
 // The command line of Weir. Each command's code is loaded when it is used, so that `weir --help` is quick.
 // Exit codes: 0 done, 1 trouble, 2 bad usage; of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing.
 
-import { Argument, Command, CommanderError, Option } from 'commander'
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { ProviderName } from '../../shared/agents.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
@@ -41,7 +41,6 @@ const guardText =
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
   .exitOverride()
-  .showHelpAfterError('(weir --help shows what there is)')
   .showSuggestionAfterError()
 
 withSettings(program.command('demo'), [...whichBus, 'topicPrefix', 'agents', 'logLevel', 'partitions', 'synchronous'])
@@ -212,7 +211,7 @@ for (const answer of ['approve', 'reject'] as const) {
         : 'refuses a call that waits; exit 0: it counts, 4: it was decided before',
     )
     .argument('<id>', 'as weir approvals shows it')
-    .option('--by <name>', 'who decides; default: the user of this system')
+    .option('--by <name>', 'who decides; default: the user of this system', notBlank)
   if (answer === 'reject') command.option('--reason <text>', 'why, for the model')
   command.action(async (id, options) => {
     process.exitCode = await (await import('./approvals/decide.ts')).decideApproval(answer, id, options, await settingsOf(options))
@@ -296,6 +295,17 @@ function listed(value: string, earlier: string[] = []): string[] {
   return [...earlier, value]
 }
 
+function notBlank(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('It is empty.')
+  return value
+}
+
+/** A usage error points to the help of the command that was used. */
+function pointToOwnHelp(command: Command, path: string): void {
+  command.showHelpAfterError(`(${path} --help shows what there is)`)
+  for (const one of command.commands) pointToOwnHelp(one, `${path} ${one.name()}`)
+}
+
 async function settingsOf(flags: SettingFlags): Promise<Settings> {
   const { commandSettings } = await import('./command-settings.ts')
   return commandSettings(flags)
@@ -305,6 +315,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error // whoever read it has enough: `weir inspect ID | head`
 })
 
+pointToOwnHelp(program, 'weir')
 try {
   await program.parseAsync()
 } catch (error) {

@@ -220,6 +220,17 @@ describe('weir guard', () => {
     expect(existsSync(join(folder, 'typo'))).toBe(false)
   }, 60_000)
 
+  it('takes no decision of a nobody, and points to the help of the command that was used', async () => {
+    const { run } = await atDesk()
+    for (const by of ['', '  ']) {
+      const said = await run(['approve', 'abc', '--by', by])
+      expect(said).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
+      expect(said.errors).toContain('(weir approve --help shows what there is)')
+    }
+    expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain('(weir guard mode --help shows what there is)')
+    expect((await run(['nothing'])).errors).toContain('(weir --help shows what there is)')
+  }, 60_000)
+
   it('says what is wrong with a guard, a name and a bus', async () => {
     const { run, folder } = await atDesk()
     await writeFile(
