@@ -231,6 +231,13 @@ describe('weir guard', () => {
     expect((await run(['nothing'])).errors).toContain('(weir --help shows what there is)')
   }, 60_000)
 
+  it('fails, with a word, where a guard ends the process', async () => {
+    const { run, folder } = await atDesk()
+    await writeFile(join(folder, 'exits.mjs'), guardFile.replace('judge: (state, { calls }) => ({', 'judge: (state, { calls }) => process.exit(0) ?? ({'))
+    const ended = await run([...ask, '--guard', 'exits.mjs', 'go'])
+    expect(ended).toMatchObject({ code: 1, out: '', errors: expect.stringContaining('this process was ended before the command was done') })
+  }, 60_000)
+
   it('says what is wrong with a guard, a name and a bus', async () => {
     const { run, folder } = await atDesk()
     await writeFile(
