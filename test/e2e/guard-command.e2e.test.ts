@@ -56,6 +56,9 @@ describe('weir guard', () => {
     expect(shadow).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts(here)).toHaveLength(1)
 
+    expect((await run(['guard', 'list'])).out).toContain(
+      'no call waits for it; where it enforces it has 10000 ms to answer, else its calls are vetoed',
+    )
     expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({ code: 0, out: 'no-removal enforces for exec\n' })
     const enforced = await run([...ask, '--guard', 'guard.mjs', 'two'])
     expect(enforced.errors).toContain('exec waits for guard no-removal')
@@ -213,7 +216,12 @@ describe('weir guard', () => {
 
   it('makes no log in a folder that was mistyped', async () => {
     const { run, folder } = await atDesk()
-    for (const command of [['guard', 'mode', 'spend', 'shadow'], ['guard', 'remove', 'spend'], ['approve', 'abc'], ['reject', 'abc']]) {
+    for (const command of [
+      ['guard', 'mode', 'spend', 'shadow'],
+      ['guard', 'remove', 'spend'],
+      ['approve', 'abc'],
+      ['reject', 'abc'],
+    ]) {
       const said = await run([...command, '--data-folder', 'typo'])
       expect(said).toMatchObject({ code: 1, errors: expect.stringContaining('there is no log at typo/weir.db') })
     }
@@ -233,7 +241,10 @@ describe('weir guard', () => {
 
   it('fails, with a word, where a guard ends the process', async () => {
     const { run, folder } = await atDesk()
-    await writeFile(join(folder, 'exits.mjs'), guardFile.replace('judge: (state, { calls }) => ({', 'judge: (state, { calls }) => process.exit(0) ?? ({'))
+    await writeFile(
+      join(folder, 'exits.mjs'),
+      guardFile.replace('judge: (state, { calls }) => ({', 'judge: (state, { calls }) => process.exit(0) ?? ({'),
+    )
     const ended = await run([...ask, '--guard', 'exits.mjs', 'go'])
     expect(ended).toMatchObject({ code: 1, out: '', errors: expect.stringContaining('this process was ended before the command was done') })
   }, 60_000)
