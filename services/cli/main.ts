@@ -37,7 +37,7 @@ const whichBus: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'command
 const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
 
 const guardText =
-  'a guard that runs here, on the embedded bus: shell, spend or a file, with =OPTIONS behind it a file of JSON for it; may be given again'
+  'a guard that runs here, on the embedded bus: shell, spend or a file, with =OPTIONS behind it a file of JSON for it; may be given again. It stays registered, with its mode'
 
 /** The command is done, and the exit code its own. */
 let hasEnded = false
