@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { openBesideOwner } from '../shared/bus/embedded/beside.ts'
 import type { EmbeddedBusOptions } from '../shared/bus/embedded/bus.ts'
 import { openEmbeddedBus } from '../shared/bus/embedded/bus.ts'
-import { listenForRequests } from '../shared/bus/embedded/owner-socket.ts'
+import { listenForRequests, ownerListens } from '../shared/bus/embedded/owner-socket.ts'
 import type { ClientConfig } from '../shared/bus/kafka/client-properties.ts'
 import type { Bus } from '../shared/bus/port.ts'
 import type { Milliseconds } from '../shared/clock.ts'
@@ -121,6 +121,11 @@ export async function openBesideWriter(
   log: Logger,
 ): Promise<Bus | undefined> {
   return openBesideOwner({ file: logFileIn(dataFolder), clock: systemClock, topicPrefix, log })
+}
+
+/** Whether a process writes the data folder and takes requests. Throws `bus.unreachable` where it is another user's. */
+export function writerListens({ dataFolder }: Pick<Settings, 'dataFolder'>): Promise<boolean> {
+  return ownerListens(logFileIn(dataFolder))
 }
 
 /** Whoever has the lock also takes requests. Where it cannot listen it is no worse off than before. */

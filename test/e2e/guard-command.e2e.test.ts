@@ -61,8 +61,10 @@ describe('weir guard', () => {
     )
     expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({ code: 0, out: 'no-removal enforces for exec\n' })
     const enforced = await run([...ask, '--guard', 'guard.mjs', 'two'])
+    expect(shadow.errors).not.toContain('stays in force')
     expect(enforced.errors).toContain('exec waits for guard no-removal')
     expect(enforced.errors).toContain('exec vetoed: vetoed by guard no-removal: removes')
+    expect(enforced.errors).toContain('guard no-removal stays in force here: without it, calls wait for it in vain')
     expect(await starts(here)).toHaveLength(1)
 
     const listed = JSON.parse((await run(['guard', 'list', '--json'])).out)
@@ -159,13 +161,23 @@ describe('weir guard', () => {
       expect(listed).toMatchObject({ mode: 'enforce', rounds: 2, rejected: 2, late: 0 })
       const answers = (await bus.ends('weir.guard-verdicts.no-removal')).reduce((sum, { end }) => sum + end, 0)
       expect(answers).toBe(2)
+      await here.run(['guard', 'mode', 'no-removal', 'shadow'])
+      await here.run(['guard', 'remove', 'no-removal'])
+      const ready = async () => JSON.parse((await second.probe('/readyz')).text)
+      await until(async () => 'notes' in (await ready()))
+      expect(await ready()).toMatchObject({ ready: true, notes: ['guard.no-removal: it is removed: it is asked about no call any more'] })
+      up.signal('SIGTERM')
+      expect((await up.ended).code).toBe(0)
+      await until(async () => !(await ready()).ready)
+      expect((await ready()).why).toEqual(['guard.no-removal: no process writes .weir: its answers wait'])
       second.signal('SIGTERM')
-      expect((await second.ended).code).toBe(0)
+      const { code, ...said } = await second.ended
+      expect(code).toBe(0)
+      expect(JSON.stringify(said)).toContain('the guard is now 1: shadow for exec')
+      expect(JSON.stringify(said)).toContain('it is removed: it is asked about no call any more')
     } finally {
       await bus.close()
     }
-    up.signal('SIGTERM')
-    expect((await up.ended).code).toBe(0)
   }, 90_000)
 
   it('registers a guard that runs elsewhere, once, and refuses another under its name', async () => {
