@@ -169,9 +169,14 @@ withSettings(guard.command('register'), [...whichBus, 'topicPrefix', 'logLevel',
   )
   .addOption(new Option('--mode <mode>', 'for all its tools; default: as registered, and shadow for a new one').choices(guardModes))
   .option('--replace', 'takes the place of another version of this name')
-  .action(async (name, options) =>
-    (await import('./guard/register.ts')).registerElsewhere(name, options, await settingsOf(options), process.stdout),
-  )
+  .action(async (name, options) => {
+    const settings = await settingsOf(options)
+    await (await import('./guard/register.ts')).registerElsewhere(name, options, settings, process.stdout)
+    if (settings.bus === 'embedded')
+      process.stderr.write(
+        'on the embedded bus only weir guard run can read and answer: what is in another language cannot, and needs Kafka\n',
+      )
+  })
 
 withSettings(guard.command('mode'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
   .description('switches a guard: enforce, calls wait for it; shadow, its verdicts are recorded and change nothing')
