@@ -6,7 +6,7 @@ import type { Logger } from 'pino'
 import { openBesideOwner } from '../shared/bus/embedded/beside.ts'
 import type { EmbeddedBusOptions } from '../shared/bus/embedded/bus.ts'
 import { openEmbeddedBus } from '../shared/bus/embedded/bus.ts'
-import { listenForRequests } from '../shared/bus/embedded/owner-socket.ts'
+import { listenForRequests, ownerListens } from '../shared/bus/embedded/owner-socket.ts'
 import type { ClientConfig } from '../shared/bus/kafka/client-properties.ts'
 import type { Bus } from '../shared/bus/port.ts'
 import type { Milliseconds } from '../shared/clock.ts'
@@ -77,11 +77,42 @@ export async function openBusBeside(
     } catch (error) {
       if (!(error instanceof WeirError && error.code === 'bus.locked')) throw error
       const beside = await openBesideWriter(settings, log)
-      if (beside !== undefined) return beside
+      if (beside !== undefined) return inItsPlaceLater(beside, () => openBusBeside(settings, log, options))
       if (tries === ownerTriesMax) throw error
       await sleep(ownerTryMs) // it is just starting, or just ending
     }
   }
+}
+
+/**
+ * The one that is asked may be a command as short as this one, and gone when there is something to write. Then the file is opened again, as its owner or
+ * beside the next one. Not where that one may have written it before it ended: that is for whoever asked to look at.
+ */
+function inItsPlaceLater(beside: Bus, openAgain: () => Promise<Bus>): Bus {
+  let asked = beside
+  async function byWhoeverIsThere<T>(work: (bus: Bus) => Promise<T>): Promise<T> {
+    try {
+      return await work(asked)
+    } catch (error) {
+      if (asked !== beside || !wasNeverAsked(error)) throw error // what was opened again has this patience itself
+      asked = await openAgain()
+      return work(asked)
+    }
+  }
+  return {
+    ...beside,
+    append: (records, how) => byWhoeverIsThere((bus) => bus.append(records, how)),
+    ensureTopics: (specs) => byWhoeverIsThere((bus) => bus.ensureTopics(specs)),
+    async close() {
+      if (asked !== beside) await asked.close()
+      await beside.close()
+    },
+  }
+}
+
+/** It came to no connection, so nothing was written (owner-socket.ts). */
+function wasNeverAsked(error: unknown): boolean {
+  return error instanceof WeirError && error.code === 'bus.unreachable' && error.retryable && error.cause !== undefined
 }
 
 /** The embedded bus beside the process that writes it. Undefined: none takes requests. */
@@ -90,6 +121,11 @@ export async function openBesideWriter(
   log: Logger,
 ): Promise<Bus | undefined> {
   return openBesideOwner({ file: logFileIn(dataFolder), clock: systemClock, topicPrefix, log })
+}
+
+/** Whether a process writes the data folder and takes requests. Throws `bus.unreachable` where it is another user's. */
+export function writerListens({ dataFolder }: Pick<Settings, 'dataFolder'>): Promise<boolean> {
+  return ownerListens(logFileIn(dataFolder))
 }
 
 /** Whoever has the lock also takes requests. Where it cannot listen it is no worse off than before. */

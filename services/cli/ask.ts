@@ -29,7 +29,7 @@ export async function ask(
   const { conversation, json = false } = options
   const message = await readMessageText(text, input)
   const screen = createScreen(errors, process.env)
-  const { openAgent } = await import('./open-agent.ts') // the stages take a while to load, and a bad message needs none
+  const { openAgent, tellGuardsLeft } = await import('./open-agent.ts') // the stages take a while to load, and a bad message needs none
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
     const asked = weir.ask({ agent: name, text: message, ...(conversation !== undefined && { conversation }) })
@@ -40,6 +40,7 @@ export async function ask(
       const asker = createAsker(weir, screen, { input, errors })
       const finished = json ? await writeEvents(turn, out) : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal, asker })
       await weir.close()
+      await tellGuardsLeft(options, settings, screen)
       return finished
     })
     return outcome === 'answered' ? 0 : 3

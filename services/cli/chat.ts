@@ -10,7 +10,7 @@ import type { ChatInput } from './chat-input.ts'
 import { createChatInput } from './chat-input.ts'
 import { cancellable, listenForInterrupts } from './interrupts.ts'
 import type { GuardFiles } from './open-agent.ts'
-import { openAgent } from './open-agent.ts'
+import { openAgent, tellGuardsLeft } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 import { noticingSilence } from './silence.ts'
 import type { Streams } from './streams.ts'
@@ -37,6 +37,7 @@ export async function chat(options: ChatOptions, settings: Settings, streams: St
     if (input.isTerminal) screen.print(`${name}: /help tells what there is, Ctrl-D ends.`)
     await converse({ weir, name, settings, screen, input, streams, conversation: options.conversation })
     await weir.close()
+    await tellGuardsLeft(options, settings, screen)
   } catch (error) {
     await weir.close().catch(() => {}) // what came first tells more
     throw error

@@ -1,7 +1,8 @@
 // The command line of Weir. Each command's code is loaded when it is used, so that `weir --help` is quick.
 // Exit codes: 0 done, 1 trouble, 2 bad usage; of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing.
 
-import { Argument, Command, CommanderError, Option } from 'commander'
+import { writeSync } from 'node:fs'
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { ProviderName } from '../../shared/agents.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
@@ -36,12 +37,14 @@ const whichBus: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'command
 const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
 
 const guardText =
-  'a guard that runs here, on the embedded bus: shell, spend or a file, with =OPTIONS behind it a file of JSON for it; may be given again'
+  'a guard that runs here, on the embedded bus: shell, spend or a file, with =OPTIONS behind it a file of JSON for it; may be given again. It stays registered, with its mode'
+
+/** The command is done, and the exit code its own. */
+let hasEnded = false
 
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
   .exitOverride()
-  .showHelpAfterError('(weir --help shows what there is)')
   .showSuggestionAfterError()
 
 withSettings(program.command('demo'), [...whichBus, 'topicPrefix', 'agents', 'logLevel', 'partitions', 'synchronous'])
@@ -136,7 +139,7 @@ withSettings(program.command('up'), settingKeys)
   .addOption(
     new Option('--guard-mode <mode>', 'of these guards; default: as registered, and shadow for a new one').choices(['shadow', 'enforce']),
   )
-  .action(async (options) => process.exit(await (await import('./up/up.ts')).up(options)))
+  .action(async (options) => endWith(await (await import('./up/up.ts')).up(options)))
 
 const guardModes = ['shadow', 'enforce']
 const guard = program.command('guard').description('guards of your own: services that judge calls before they run, with a veto')
@@ -149,7 +152,7 @@ withSettings(guard.command('run'), [...whichBus, 'topicPrefix', 'logLevel', ...k
   .addOption(new Option('--mode <mode>', 'for all its tools; default: as registered, and shadow for a new one').choices(guardModes))
   .option('--options <file>', 'JSON for a guard that is a function of options')
   .option('--replace', 'takes the place of another version of this name')
-  .action(async (given, options) => process.exit(await (await import('./guard/run.ts')).runGuardProcess(given, options)))
+  .action(async (given, options) => endWith(await (await import('./guard/run.ts')).runGuardProcess(given, options)))
 
 withSettings(guard.command('register'), [...whichBus, 'topicPrefix', 'logLevel', ...keeping, 'replicationFactor', 'synchronous'])
   .description('puts a guard in force that is run by somebody else, in another language; the same again changes nothing')
@@ -166,9 +169,14 @@ withSettings(guard.command('register'), [...whichBus, 'topicPrefix', 'logLevel',
   )
   .addOption(new Option('--mode <mode>', 'for all its tools; default: as registered, and shadow for a new one').choices(guardModes))
   .option('--replace', 'takes the place of another version of this name')
-  .action(async (name, options) =>
-    (await import('./guard/register.ts')).registerElsewhere(name, options, await settingsOf(options), process.stdout),
-  )
+  .action(async (name, options) => {
+    const settings = await settingsOf(options)
+    await (await import('./guard/register.ts')).registerElsewhere(name, options, settings, process.stdout)
+    if (settings.bus === 'embedded')
+      process.stderr.write(
+        'on the embedded bus only weir guard run can read and answer: what is in another language cannot, and needs Kafka\n',
+      )
+  })
 
 withSettings(guard.command('mode'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
   .description('switches a guard: enforce, calls wait for it; shadow, its verdicts are recorded and change nothing')
@@ -212,7 +220,7 @@ for (const answer of ['approve', 'reject'] as const) {
         : 'refuses a call that waits; exit 0: it counts, 4: it was decided before',
     )
     .argument('<id>', 'as weir approvals shows it')
-    .option('--by <name>', 'who decides; default: the user of this system')
+    .option('--by <name>', 'who decides; default: the user of this system', notBlank)
   if (answer === 'reject') command.option('--reason <text>', 'why, for the model')
   command.action(async (id, options) => {
     process.exitCode = await (await import('./approvals/decide.ts')).decideApproval(answer, id, options, await settingsOf(options))
@@ -296,6 +304,17 @@ function listed(value: string, earlier: string[] = []): string[] {
   return [...earlier, value]
 }
 
+function notBlank(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('It is empty.')
+  return value
+}
+
+/** A usage error points to the help of the command that was used. */
+function pointToOwnHelp(command: Command, path: string): void {
+  command.showHelpAfterError(`(${path} --help shows what there is)`)
+  for (const one of command.commands) pointToOwnHelp(one, `${path} ${one.name()}`)
+}
+
 async function settingsOf(flags: SettingFlags): Promise<Settings> {
   const { commandSettings } = await import('./command-settings.ts')
   return commandSettings(flags)
@@ -305,11 +324,27 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error // whoever read it has enough: `weir inspect ID | head`
 })
 
+// The module of a guard runs in this process and may call process.exit: that must not look like success.
+process.once('exit', (code) => {
+  if (hasEnded || code > 128) return // the latter: as by a signal, such as Ctrl-C
+  if (code === 0) process.exitCode = 1
+  writeSync(2, 'weir: this process was ended before the command was done: does a guard call process.exit?\n')
+})
+
+pointToOwnHelp(program, 'weir')
 try {
   await program.parseAsync()
 } catch (error) {
   process.exitCode = exitCodeOf(error)
   if (!(error instanceof CommanderError)) process.stderr.write(`${printableLines(`weir: ${messageOf(error)}`).join('\n')}\n`)
+}
+
+hasEnded = true
+
+/** For what leaves something open. */
+function endWith(code: number): never {
+  hasEnded = true
+  process.exit(code)
 }
 
 /** Where it is none of ours, its stack: that is a bug, and somebody will want to know where. */

@@ -2,15 +2,27 @@
 
 import { WeirError } from '../../shared/errors.ts'
 import type { Guard } from '../../shared/guard.ts'
+import { isStage, modeOf, registeredGuards } from '../../shared/guards/register.ts'
 import { createLog } from '../../shared/log.ts'
 import type { Settings } from '../../shared/settings.ts'
 import type { WeirOptions } from '../weir.ts'
 import { Weir } from '../weir.ts'
 import { guardNamed } from './guard/named-guard.ts'
+import { withLog } from './open-log.ts'
 import type { Screen } from './terminal/live-screen.ts'
 
 /** Guards that run here, as guard/named-guard.ts reads them, and the mode of all of them. */
 export type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
+
+/** After a run with guards: those that stay in force, for which later runs wait. Nothing where there are none. */
+export async function tellGuardsLeft({ guard: given = [] }: GuardFiles, settings: Settings, screen: Screen): Promise<void> {
+  if (given.length === 0) return
+  const left = (await withLog(settings, registeredGuards)).filter((guard) => !isStage(guard.name) && modeOf(guard) !== 'shadow')
+  for (const { name } of left)
+    screen.print(
+      `guard ${name} stays in force here: without it, calls wait for it in vain. weir guard mode ${name} shadow, or weir guard remove ${name}, ends that`,
+    )
+}
 
 /** `agent`: the path of an agent file, or of a folder with one. The log's lines go to the screen. */
 export async function openAgent(

@@ -42,7 +42,8 @@ export function silenceOf({ name, version, onTimeout, ordinals }: AwaitedGuard):
 
 /** The result of a call that a guard rejected: it never ran. */
 export function vetoed(guard: string, { code, text }: CallVerdict): CallEnding {
-  const why = code === 'guard.silent' || code === 'guard.unusable' ? text : `the guard "${guard}" says: ${text}`
+  const named = `the guard "${guard}" `
+  const why = text.startsWith(named) ? text : `${named}says: ${text}`
   return { status: 'vetoed', text: `Tool call vetoed before execution: ${why}`, reason: `vetoed by guard ${guard}: ${code}` }
 }
 

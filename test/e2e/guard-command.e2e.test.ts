@@ -1,5 +1,6 @@
 // `weir guard` and guards in the process of the stages, as somebody at a shell has them, on the embedded bus.
 
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
@@ -55,10 +56,15 @@ describe('weir guard', () => {
     expect(shadow).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts(here)).toHaveLength(1)
 
+    expect((await run(['guard', 'list'])).out).toContain(
+      'no call waits for it; where it enforces it has 10000 ms to answer, else its calls are vetoed',
+    )
     expect(await run(['guard', 'mode', 'no-removal', 'enforce'])).toMatchObject({ code: 0, out: 'no-removal enforces for exec\n' })
     const enforced = await run([...ask, '--guard', 'guard.mjs', 'two'])
+    expect(shadow.errors).not.toContain('stays in force')
     expect(enforced.errors).toContain('exec waits for guard no-removal')
     expect(enforced.errors).toContain('exec vetoed: vetoed by guard no-removal: removes')
+    expect(enforced.errors).toContain('guard no-removal stays in force here: without it, calls wait for it in vain')
     expect(await starts(here)).toHaveLength(1)
 
     const listed = JSON.parse((await run(['guard', 'list', '--json'])).out)
@@ -155,13 +161,23 @@ describe('weir guard', () => {
       expect(listed).toMatchObject({ mode: 'enforce', rounds: 2, rejected: 2, late: 0 })
       const answers = (await bus.ends('weir.guard-verdicts.no-removal')).reduce((sum, { end }) => sum + end, 0)
       expect(answers).toBe(2)
+      await here.run(['guard', 'mode', 'no-removal', 'shadow'])
+      await here.run(['guard', 'remove', 'no-removal'])
+      const ready = async () => JSON.parse((await second.probe('/readyz')).text)
+      await until(async () => 'notes' in (await ready()))
+      expect(await ready()).toMatchObject({ ready: true, notes: ['guard.no-removal: it is removed: it is asked about no call any more'] })
+      up.signal('SIGTERM')
+      expect((await up.ended).code).toBe(0)
+      await until(async () => !(await ready()).ready)
+      expect((await ready()).why).toEqual(['guard.no-removal: no process writes .weir: its answers wait'])
       second.signal('SIGTERM')
-      expect((await second.ended).code).toBe(0)
+      const { code, ...said } = await second.ended
+      expect(code).toBe(0)
+      expect(JSON.stringify(said)).toContain('the guard is now 1: shadow for exec')
+      expect(JSON.stringify(said)).toContain('it is removed: it is asked about no call any more')
     } finally {
       await bus.close()
     }
-    up.signal('SIGTERM')
-    expect((await up.ended).code).toBe(0)
   }, 90_000)
 
   it('registers a guard that runs elsewhere, once, and refuses another under its name', async () => {
@@ -170,7 +186,7 @@ describe('weir guard', () => {
     const register = (...args: string[]) => run(['guard', 'register', 'remote', '--version', '1', '--deadline-ms', '500', ...args])
     const tools = ['--tools', 'exec=enforce', '--tools', 'mail_*']
     const first = await register(...tools)
-    expect(first).toMatchObject({ code: 0, errors: '' })
+    expect(first).toMatchObject({ code: 0, errors: expect.stringContaining('what is in another language cannot, and needs Kafka') })
     expect(first.out).toBe(
       'remote enforces for exec\nremote is a shadow for mail_*\nit reads weir.rounds-cleared as the group weir.guard.remote, and writes weir.guard-verdicts.remote\n',
     )
@@ -191,7 +207,7 @@ describe('weir guard', () => {
     expect((await register(...tools, '--deadline-ms', 'soon')).errors).toContain("--deadline-ms is 'soon'")
     expect((await register(...tools, '--deadline-ms', '0', '--replace')).errors).toContain('its deadline is 0 ms')
     expect((await run(['guard', 'list', '--json'])).out).toContain('"mode":"mixed"')
-    expect((await run(['doctor'])).out).toMatch(/^ok +guards +remote mixed$/m)
+    expect((await run(['doctor'])).out).toMatch(/^odd +guards +calls wait for remote \(mixed\), and nobody runs it now: run it/m)
     const vetoed = await run([...ask, 'nobody answers for it'])
     expect(vetoed.errors).toContain('exec vetoed: vetoed by guard remote: guard.silent')
   }, 90_000)
@@ -218,6 +234,41 @@ describe('weir guard', () => {
     })
     await writeFile(join(folder, 'shell'), 'export default {}')
     expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain('shell is a file here, and a guard that ships with Weir')
+  }, 60_000)
+
+  it('makes no log in a folder that was mistyped', async () => {
+    const { run, folder } = await atDesk()
+    for (const command of [
+      ['guard', 'mode', 'spend', 'shadow'],
+      ['guard', 'remove', 'spend'],
+      ['approve', 'abc'],
+      ['reject', 'abc'],
+    ]) {
+      const said = await run([...command, '--data-folder', 'typo'])
+      expect(said).toMatchObject({ code: 1, errors: expect.stringContaining('there is no log at typo/weir.db') })
+    }
+    expect(existsSync(join(folder, 'typo'))).toBe(false)
+  }, 60_000)
+
+  it('takes no decision of a nobody, and points to the help of the command that was used', async () => {
+    const { run } = await atDesk()
+    for (const by of ['', '  ']) {
+      const said = await run(['approve', 'abc', '--by', by])
+      expect(said).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
+      expect(said.errors).toContain('(weir approve --help shows what there is)')
+    }
+    expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain('(weir guard mode --help shows what there is)')
+    expect((await run(['nothing'])).errors).toContain('(weir --help shows what there is)')
+  }, 60_000)
+
+  it('fails, with a word, where a guard ends the process', async () => {
+    const { run, folder } = await atDesk()
+    await writeFile(
+      join(folder, 'exits.mjs'),
+      guardFile.replace('judge: (state, { calls }) => ({', 'judge: (state, { calls }) => process.exit(0) ?? ({'),
+    )
+    const ended = await run([...ask, '--guard', 'exits.mjs', 'go'])
+    expect(ended).toMatchObject({ code: 1, out: '', errors: expect.stringContaining('this process was ended before the command was done') })
   }, 60_000)
 
   it('says what is wrong with a guard, a name and a bus', async () => {

@@ -1,8 +1,10 @@
 // Guards: which are registered, and whether somebody answers for them. One that nobody runs stays in force, and its silence is a veto.
 
+import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import { isStage, modeOf, registeredGuards } from '../../../shared/guards/register.ts'
 import type { Settings } from '../../../shared/settings.ts'
+import { logFileIn } from '../../open-bus.ts'
 import { withLog } from '../open-log.ts'
 import type { Check } from './check.ts'
 import { odd, ok, skipped, wrongBy } from './check.ts'
@@ -20,6 +22,11 @@ export async function guardsCheck(
     const apart = guards.filter((guard) => !isStage(guard.name))
     const members = await membersOf?.(apart.map((guard) => groupOf(guard.name)))
     const silent = members === undefined ? [] : apart.filter((guard) => (members.get(groupOf(guard.name)) ?? 0) === 0)
+    if (members === undefined) {
+      const awaited = apart.filter((guard) => modeOf(guard) !== 'shadow')
+      if (awaited.length > 0)
+        return awaitedHere(name, awaited.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', '), settings)
+    }
     if (silent.length === 0) return ok(name, guards.map((guard) => `${guard.name} ${modeOf(guard) ?? 'mixed'}`).join(', '))
     const said = `nobody runs ${silent.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', ')}`
     return odd(
@@ -31,4 +38,15 @@ export async function guardsCheck(
     if (error instanceof WeirError && error.code === 'bus.topic-missing') return skipped(name, 'not looked at until the topics are there')
     return wrongBy(name, error)
   }
+}
+
+/** The embedded bus knows no members. Where nobody writes its file nobody runs a guard either; else that cannot be seen from outside. */
+function awaitedHere(name: string, awaited: string, settings: Settings): Check {
+  if (lockStateOf(logFileIn(settings.dataFolder)).kind !== 'free')
+    return ok(name, `calls wait for ${awaited}; whether somebody runs it beside the process that writes there cannot be seen from here`)
+  return odd(
+    name,
+    `calls wait for ${awaited}, and nobody runs it now`,
+    'run it with the stages (weir up --guard, weir ask --guard) or beside them (weir guard run), or take it out (weir guard mode NAME shadow, weir guard remove NAME): its silence decides at its deadline',
+  )
 }

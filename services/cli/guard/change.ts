@@ -4,7 +4,7 @@ import { removeGuard, switchGuard } from '../../../shared/guards/register.ts'
 import type { GuardMode } from '../../../shared/messages.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { printable } from '../terminal/printable.ts'
-import { withRegistry } from './registry.ts'
+import { withKnownRegistry } from './registry.ts'
 
 /** `tools`: patterns that it was registered with; none: all. Throws `guard.unknown`. */
 export async function setGuardMode(
@@ -14,13 +14,13 @@ export async function setGuardMode(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const guard = await withRegistry(settings, (registry) => switchGuard(registry, name, mode, tools))
+  const guard = await withKnownRegistry(settings, (registry) => switchGuard(registry, name, mode, tools))
   for (const { pattern, mode } of guard.tools)
     out.write(`${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`)
 }
 
 /** Throws `guard.unknown`. */
 export async function takeGuardOut(name: string, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
-  await withRegistry(settings, (registry) => removeGuard(registry, name))
+  await withKnownRegistry(settings, (registry) => removeGuard(registry, name))
   out.write(`${printable(name)} is removed; rounds that wait for it do so until its deadline\n`)
 }

@@ -89,12 +89,14 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
   out.write(
     `${painted(out, mode === 'shadow' ? 'faint' : 'good', printable(name))} ${printable(version)}: ${mode}, for ${printable(modes.join(', '))}\n`,
   )
-  out.write(`    answers within ${deadlineMs} ms, else ${onTimeout === 'reject' ? 'its calls are vetoed' : 'its calls go on'}\n`)
+  const otherwise = onTimeout === 'reject' ? 'its calls are vetoed' : 'its calls go on'
+  const wherever = mode === 'shadow' ? 'no call waits for it; where it enforces it' : mode === 'mixed' ? 'where it enforces it' : 'it'
+  out.write(`    ${wherever} has ${deadlineMs} ms to answer, else ${otherwise}\n`)
   out.write(
     `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
   )
   const { p50Ms, p99Ms, agreement } = guard
-  if (p50Ms !== undefined) out.write(`    half of its answers came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`)
+  if (p50Ms !== undefined) out.write(`    of its answers in time half came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`)
   if (agreement !== undefined)
     out.write(`    says the same as other guards of ${Math.round(agreement * 1000) / 10} % of the calls that they judge too\n`)
 }

@@ -9,9 +9,16 @@ import { retentionMsOf } from '../../../shared/retention.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { topicSpecs } from '../../../shared/topology.ts'
 import { openBusBeside, partitionCount } from '../../open-bus.ts'
+import { existingLogFile } from '../open-log.ts'
 
 /** Somebody waits for it. */
 const connectMs = 10_000
+
+/** As withRegistry, for what changes nothing where nothing is registered: a folder without a log is not made. Throws `bus.not-a-database` there. */
+export async function withKnownRegistry<T>(settings: Settings, work: (registry: Registry & { bus: Bus }) => Promise<T>): Promise<T> {
+  if (settings.bus === 'embedded') existingLogFile(settings)
+  return withRegistry(settings, work)
+}
 
 /** Opens the bus for `work`, and closes it whatever happens. */
 export async function withRegistry<T>(settings: Settings, work: (registry: Registry & { bus: Bus }) => Promise<T>): Promise<T> {

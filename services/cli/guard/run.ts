@@ -13,7 +13,7 @@ import { createLog } from '../../../shared/log.ts'
 import type { GuardMode } from '../../../shared/messages.ts'
 import { retentionMsOf } from '../../../shared/retention.ts'
 import type { Settings } from '../../../shared/settings.ts'
-import { openBesideWriter, openBus, partitionCount } from '../../open-bus.ts'
+import { openBesideWriter, openBus, partitionCount, writerListens } from '../../open-bus.ts'
 import type { SettingFlags } from '../command-settings.ts'
 import { listenForInterrupts } from '../interrupts.ts'
 import type { Open } from '../up/closing.ts'
@@ -24,6 +24,7 @@ import { createLagReader } from '../up/lag.ts'
 import { createMetrics } from '../up/metrics.ts'
 import { createReadPartitions, readerOfGuard } from '../up/read-partitions.ts'
 import { serviceSettings } from '../up/service-settings.ts'
+import { watchRegistration } from './in-force.ts'
 import { guardFile, guardOptions } from './named-guard.ts'
 
 /** `options`: a file of JSON for a guard that is a function of options. */
@@ -58,6 +59,28 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
     const place = { bus, topicPrefix, partitions: await partitionCount(bus, topicPrefix), retentionMs: retentionMsOf(settings.retention) }
     const running = await startGuards({ ...place, guards: [guard], mode, replace, log, instruments: metrics.guardInstruments })
     open.push({ what: 'the guard', close: () => running.close() })
+    const watching = new AbortController()
+    const [inForce] = running.inForce
+    const watched =
+      inForce === undefined
+        ? undefined
+        : watchRegistration({
+            bus,
+            topicPrefix,
+            inForce,
+            log,
+            signal: watching.signal,
+            changed: (text) => health.noted(reader, text),
+          }).catch((error: unknown) => log.warn({ err: error }, 'whether the guard is still registered is not known any more'))
+    const stopLooking = settings.bus === 'embedded' ? lookForWriter(settings, (what) => health.missed(reader, what)) : undefined
+    open.push({
+      what: 'what is watched',
+      async close() {
+        watching.abort()
+        stopLooking?.()
+        await watched
+      },
+    })
     health.started(new Map([...running.subscriptions.values()].map((one) => [reader, one])))
     return running
   }
@@ -82,6 +105,27 @@ export async function runGuardProcess(given: string, { mode, options, replace = 
   } finally {
     stopListening()
     await closedInOrder(open, log) // what a start that failed had opened
+  }
+}
+
+const writerLookedForMs = 2_000
+
+/** On the embedded bus it has the other process write its answers. While it has none to write, only looking tells that nobody would. */
+function lookForWriter(settings: Settings, missed: (what: string | undefined) => void): () => void {
+  let isOver = false
+  let stop = () => {}
+  const look = async (): Promise<void> => {
+    const isThere = await writerListens(settings).catch(() => false)
+    missed(isThere ? undefined : `no process writes ${settings.dataFolder}: its answers wait`)
+    if (!isOver) again()
+  }
+  const again = () => {
+    stop = systemClock.after(writerLookedForMs, () => void look())
+  }
+  again()
+  return () => {
+    isOver = true
+    stop()
   }
 }
 

@@ -14,7 +14,7 @@ export type GuardTally = {
   /** Rounds whose answer came after the deadline, or that were decided by on-timeout, each once; and calls that on-timeout let through. */
   late: number
   letThrough: number
-  /** From the round to the answer, by append time; undefined: no round. */
+  /** From the round to the answer, by append time, where it was in time: what it catches up with after a pause says how long it was away. Undefined: none. */
   p50Ms: Milliseconds | undefined
   p99Ms: Milliseconds | undefined
   /** Share of its calls on which each other guard that judged them said the same, from 0 to 1; undefined: no other judged them. */
@@ -45,7 +45,7 @@ export function createTally() {
       kept.rounds.add(round)
       const tookMs = verdict.clearedAt === 0 ? undefined : Math.max(0, time - verdict.clearedAt)
       const isLate = tookMs !== undefined && verdict.deadlineMs > 0 && tookMs >= verdict.deadlineMs
-      if (tookMs !== undefined) kept.latencies.push(tookMs)
+      if (tookMs !== undefined && !isLate) kept.latencies.push(tookMs)
       if (isLate) kept.late.add(round)
       for (const { ordinal, verdict: said, code } of verdict.verdicts) {
         if (guard === approvalGuard && code === withdrawnCode) continue // nobody judged the call; its word is there because it needs one

@@ -10,8 +10,8 @@ export type Phase = 'starting' | 'running' | 'stopping'
 /** `partitions`: by number, how far each is. */
 export type StageHealth = { ready: boolean; joined: boolean; partitions: Record<string, string>; why: string[] }
 
-/** The JSON of /readyz; `why`: all that is missing, a sentence each. A guard stands among the stages, as `guard.NAME`. */
-export type Readiness = { ready: boolean; phase: Phase; why: string[]; stages: Partial<Record<ReaderName, StageHealth>> }
+/** The JSON of /readyz; `why`: all that is missing, a sentence each; `notes`: what should be known and keeps nothing from being ready. A guard stands among the stages, as `guard.NAME`. */
+export type Readiness = { ready: boolean; phase: Phase; why: string[]; notes?: string[]; stages: Partial<Record<ReaderName, StageHealth>> }
 
 /** The JSON of /livez. */
 export type Liveness = { live: boolean; why: string[] }
@@ -25,10 +25,16 @@ export type Health = {
   stopping(): void
   /** A stage cannot go on. `reason` is shown. */
   failed(stage: ReaderName, reason: string): void
+  /** What should be known of it; undefined: nothing any more. */
+  noted(stage: ReaderName, text: string | undefined): void
+  /** What it needs of others is away, so it is not ready; undefined: it is there again. */
+  missed(stage: ReaderName, what: string | undefined): void
 }
 
 export function createHealth(names: readonly ReaderName[], partitions: Pick<ReadPartitions, 'all'>): Health {
   const failures = new Map<ReaderName, string>()
+  const notes = new Map<ReaderName, string | undefined>()
+  const missing = new Map<ReaderName, string | undefined>()
   let subscriptions: ReadonlyMap<ReaderName, Pick<Subscription, 'joined'>> = new Map()
   let phase: Phase = 'starting'
 
@@ -39,6 +45,8 @@ export function createHealth(names: readonly ReaderName[], partitions: Pick<Read
     const why: string[] = []
     if (failure !== undefined) why.push(`${name} cannot go on: ${failure}`)
     else if (!joined) why.push(`${name} has not joined its group ${phase === 'starting' ? 'yet' : 'or is being given other partitions'}`)
+    const away = missing.get(name)
+    if (away !== undefined) why.push(`${name}: ${away}`)
     for (const one of read)
       if (!one.hasCaughtUp()) why.push(`${name} has not caught up in partition ${one.partition}: it is ${progressOf(one)}`)
     return { ready: why.length === 0, joined, partitions: Object.fromEntries(read.map((one) => [one.partition, progressOf(one)])), why }
@@ -53,7 +61,8 @@ export function createHealth(names: readonly ReaderName[], partitions: Pick<Read
       const stages = Object.fromEntries(names.map((name) => [name, stageHealth(name)]))
       const why = Object.values(stages).flatMap((stage) => stage.why)
       if (phase === 'stopping') why.unshift('this process is stopping')
-      return { ready: why.length === 0, phase, why, stages }
+      const said = [...notes].flatMap(([name, text]) => (text === undefined ? [] : [`${name}: ${text}`]))
+      return { ready: why.length === 0, phase, why, ...(said.length > 0 && { notes: said }), stages }
     },
     started(given) {
       subscriptions = given
@@ -63,6 +72,8 @@ export function createHealth(names: readonly ReaderName[], partitions: Pick<Read
       phase = 'stopping'
     },
     failed: (stage, reason) => failures.set(stage, reason),
+    noted: (stage, text) => notes.set(stage, text),
+    missed: (stage, what) => missing.set(stage, what),
   }
 }
 

@@ -162,8 +162,11 @@ async function connected(file: string): Promise<Socket> {
   }
 }
 
+/** The last two: it was killed while the connection stood at its door. */
+const absences = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
+
 function nobodyToAsk(file: string, cause: NodeJS.ErrnoException): WeirError {
-  const isAbsent = cause.code === 'ENOENT' || cause.code === 'ECONNREFUSED'
+  const isAbsent = absences.has(cause.code)
   const why = isAbsent ? 'no process listens beside it' : cause.code === 'EACCES' ? 'it is another user who writes it' : cause.message
   return new WeirError('bus.unreachable', `nobody can be asked to write ${file}: ${why}`, { cause, retryable: isAbsent })
 }

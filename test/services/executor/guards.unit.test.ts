@@ -108,6 +108,13 @@ describe('a call of a tool that an enforcing guard judges', () => {
       expect(resultsOf(waiting.when(verdict(both)))).toMatchObject([{ status: 'vetoed' }])
   })
 
+  it('is vetoed in the name of the guard also where the guard itself says that it failed', () => {
+    const failed = reject(0, { code: 'guard.unusable', text: 'this guard failed.' })
+    expect(resultsOf(waiting.when(verdict([failed])))).toMatchObject([
+      { text: 'Tool call vetoed before execution: the guard "shell" says: this guard failed.' },
+    ])
+  })
+
   it('is vetoed within bounds, whatever the guard writes', () => {
     const long = reject(0, { code: 'é\n'.repeat(1_000), text: 'é'.repeat(100_000), evidence: 'e'.repeat(100_000) })
     const rejected = waiting.when(verdict([long], { version: 'v'.repeat(1_000) }))

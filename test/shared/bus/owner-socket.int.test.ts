@@ -1,6 +1,6 @@
 // Processes beside the one that writes the embedded bus. The owner is this process, or a child that is killed.
 
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -135,12 +135,39 @@ describe('a process beside the one that writes the data folder', () => {
     expect(await next.read({ topic: 'weir.policies', partition: 0, from: 0, limit: 9 })).toHaveLength(2)
   })
 
-  it('is told that the owner has ended, and takes its place', async () => {
+  it('takes the place of an owner that has ended when there is something to write', async () => {
     const own = await owner()
     const outside = await beside()
     await own.close()
-    await expect(outside.append([registrationRecord])).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true })
-    expect((await beside()).provesFormerOwnersDead).toBe(true)
+    await outside.append([registrationRecord])
+    await outside.ensureTopics([guardTopicSpec('weir.', 'shell', 2)])
+    expect(keysOf(await registrations(outside))).toEqual(['guard:shell'])
+    await outside.close()
+    expect((await beside()).provesFormerOwnersDead).toBe(true) // it has given it back
+  })
+
+  it('asks the next owner where the first has ended meanwhile', async () => {
+    const first = await owner()
+    const outside = await beside()
+    await first.close()
+    const second = await owner()
+    await outside.append([registrationRecord])
+    expect(keysOf(await registrations(second))).toEqual(['guard:shell'])
+  })
+
+  it('takes an owner that was killed with the connection at its door for one that is away', async () => {
+    await (await owner()).close()
+    mkdirSync(join(root, 'weir.db-owner'), { recursive: true, mode: 0o700 })
+    const listening = `require('node:net').createServer().listen(${JSON.stringify(join(root, 'weir.db-owner', 'requests'))}, () => {
+      require('node:fs').writeSync(1, 'listens')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+    })`
+    const child = spawn(process.execPath, ['--eval', listening])
+    await once(child.stdout, 'data')
+    const asking = askOwner(join(root, 'weir.db'), {})
+    child.kill('SIGKILL')
+    execFileSync('sleep', ['0.3']) // it is dead before this process looks at its socket
+    await expect(asking).rejects.toMatchObject({ code: 'bus.unreachable', retryable: true, cause: { code: 'ECONNRESET' } })
   })
 })
 

@@ -59,6 +59,13 @@ describe('the tally of a guard', () => {
     expect(tally.of('g')).toMatchObject({ rounds: 1, rejected: 0, late: 1, letThrough: 0 })
   })
 
+  it('leaves out of the latency what it caught up with after a pause', () => {
+    const tally = createTally()
+    tally.heard('g', answer(1, [said(0, 'pass')]), 1_010)
+    tally.heard('g', answer(2, [said(0, 'pass')]), 600_000)
+    expect(tally.of('g')).toMatchObject({ rounds: 2, late: 1, p50Ms: 10, p99Ms: 10 })
+  })
+
   it('counts calls that its silence let through', () => {
     const tally = createTally()
     tally.decided(silent(1, [said(0, 'pass'), said(1, 'pass')]))
