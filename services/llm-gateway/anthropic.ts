@@ -7,7 +7,6 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { Agent } from '../../shared/agents.ts'
-import type { PartEvent } from '../../shared/messages.ts'
 import { refusalOf } from './anthropic-errors.ts'
 import type { MessageStream } from './anthropic-events.ts'
 import { endMessage, newMessageStream, readEvent, stopOf } from './anthropic-events.ts'
@@ -17,6 +16,7 @@ import { httpFetch } from './http-fetch.ts'
 import { stopAtLimit } from './output-limit.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
+import { streamedAnswer } from './streamed-answer.ts'
 
 /** The longest wait that a timer can hold: how long to wait is ours to say, byte by byte, and not the SDK's. */
 const never = 2 ** 31 - 1
@@ -34,40 +34,20 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = httpFet
   })
 
   return {
-    async *stream(request, signal, heard) {
-      let response: Response
-      try {
-        response = await client.messages.create({ ...messageRequest(agent, request), stream: true }, { signal }).asResponse()
-      } catch (error) {
-        yield refusalOf(error, agent.model.apiKey)
-        return
-      }
-      heard()
-
-      const message = newMessageStream(agent.model.apiKey)
-      let interruption: unknown
-      try {
-        for await (const sent of sentEvents(response, heard)) {
-          const events: PartEvent[] = []
-          for (const { event, data } of sent) {
-            if (isDone(message)) break
-            events.push(...readEvent(message, event, data))
-          }
-          if (events.length > 0) yield { kind: 'events', events }
-          if (isDone(message)) break
-        }
-        const events = endMessage(message)
-        if (events.length > 0) yield { kind: 'events', events }
-      } catch (error) {
-        interruption = error
-      }
-      yield endingOf(message, interruption, agent.model.maxOutputTokens)
-    },
+    stream: (request, signal, heard) =>
+      streamedAnswer(
+        {
+          stream: newMessageStream(agent.model.apiKey),
+          ask: () => client.messages.create({ ...messageRequest(agent, request), stream: true }, { signal }).asResponse(),
+          refused: (error) => refusalOf(error, agent.model.apiKey),
+          sent: (response) => sentEvents(response, heard),
+          read: readEvent,
+          end: (message, interruption) => (interruption === undefined ? endMessage(message) : []),
+          ending: (stream, interruption) => endingOf(stream, interruption, agent.model.maxOutputTokens),
+        },
+        heard,
+      ),
   }
-}
-
-function isDone({ over, fault }: MessageStream): boolean {
-  return over || fault !== undefined
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */

@@ -7,7 +7,6 @@
 
 import OpenAI from 'openai'
 import type { Agent } from '../../shared/agents.ts'
-import type { PartEvent } from '../../shared/messages.ts'
 import type { SentEvent } from './event-stream.ts'
 import { sentEvents, wholeBody } from './event-stream.ts'
 import { parseJson } from './exact-json.ts'
@@ -19,6 +18,7 @@ import { chatRequest } from './openai-chat-request.ts'
 import { stopAtLimit } from './output-limit.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
+import { streamedAnswer } from './streamed-answer.ts'
 
 /** The longest wait that a timer can hold: how long to wait is ours to say, byte by byte, and not the SDK's. */
 const never = 2 ** 31 - 1
@@ -40,35 +40,19 @@ export function openaiChat(agent: Agent, fetch: typeof globalThis.fetch = httpFe
   })
 
   return {
-    async *stream(request, signal, heard) {
-      let response: Response
-      try {
-        response = await client.chat.completions.create(chatRequest(agent, request), { signal }).asResponse()
-      } catch (error) {
-        yield refusalOf(error, agent.model.apiKey)
-        return
-      }
-      heard()
-
-      const chat = newChatStream({ secret: agent.model.apiKey, model: agent.model.name })
-      let interruption: unknown
-      try {
-        for await (const sent of eventsOf(response, heard)) {
-          const events: PartEvent[] = []
-          for (const { event, data } of sent) {
-            if (isDone(chat)) break
-            events.push(...readChunk(chat, event, data))
-          }
-          if (events.length > 0) yield { kind: 'events', events }
-          if (isDone(chat)) break
-        }
-      } catch (error) {
-        interruption = error
-      }
-      const events = endChat(chat)
-      if (events.length > 0) yield { kind: 'events', events }
-      yield endingOf(chat, interruption, agent.model.maxOutputTokens)
-    },
+    stream: (request, signal, heard) =>
+      streamedAnswer(
+        {
+          stream: newChatStream({ secret: agent.model.apiKey, model: agent.model.name }),
+          ask: () => client.chat.completions.create(chatRequest(agent, request), { signal }).asResponse(),
+          refused: (error) => refusalOf(error, agent.model.apiKey),
+          sent: (response) => eventsOf(response, heard),
+          read: readChunk,
+          end: endChat,
+          ending: (stream, interruption) => endingOf(stream, interruption, agent.model.maxOutputTokens),
+        },
+        heard,
+      ),
   }
 }
 
@@ -80,10 +64,6 @@ async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<
     if (parseJson(body) === undefined) yield* sentEvents(new Response(body), heard)
     else yield [{ event: null, data: body }]
   }
-}
-
-function isDone({ over, fault }: ChatStream): boolean {
-  return over || fault !== undefined
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */

@@ -6,7 +6,6 @@
 
 import OpenAI from 'openai'
 import type { Agent } from '../../shared/agents.ts'
-import type { PartEvent } from '../../shared/messages.ts'
 import type { SentEvent } from './event-stream.ts'
 import { sentEvents, wholeBody } from './event-stream.ts'
 import { isObject, parseJson } from './exact-json.ts'
@@ -19,6 +18,7 @@ import { newResponseStream } from './openai-responses-stream.ts'
 import { stopAtLimit } from './output-limit.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
+import { streamedAnswer } from './streamed-answer.ts'
 
 /** The longest wait that a timer can hold: how long to wait is ours to say, byte by byte, and not the SDK's. */
 const never = 2 ** 31 - 1
@@ -40,35 +40,19 @@ export function openaiResponses(agent: Agent, fetch: typeof globalThis.fetch = h
   })
 
   return {
-    async *stream(request, signal, heard) {
-      let response: Response
-      try {
-        response = await client.responses.create(responsesRequest(agent, request), { signal }).asResponse()
-      } catch (error) {
-        yield refusalOf(error, agent.model.apiKey)
-        return
-      }
-      heard()
-
-      const stream = newResponseStream({ secret: agent.model.apiKey, model: agent.model.name })
-      let interruption: unknown
-      try {
-        for await (const sent of eventsOf(response, heard)) {
-          const events: PartEvent[] = []
-          for (const { event, data } of sent) {
-            if (isDone(stream)) break
-            events.push(...readResponseEvent(stream, event, data))
-          }
-          if (events.length > 0) yield { kind: 'events', events }
-          if (isDone(stream)) break
-        }
-      } catch (error) {
-        interruption = error
-      }
-      const events = endResponse(stream)
-      if (events.length > 0) yield { kind: 'events', events }
-      yield endingOf(stream, interruption, agent.model.maxOutputTokens)
-    },
+    stream: (request, signal, heard) =>
+      streamedAnswer(
+        {
+          stream: newResponseStream({ secret: agent.model.apiKey, model: agent.model.name }),
+          ask: () => client.responses.create(responsesRequest(agent, request), { signal }).asResponse(),
+          refused: (error) => refusalOf(error, agent.model.apiKey),
+          sent: (response) => eventsOf(response, heard),
+          read: readResponseEvent,
+          end: endResponse,
+          ending: (stream, interruption) => endingOf(stream, interruption, agent.model.maxOutputTokens),
+        },
+        heard,
+      ),
   }
 }
 
@@ -86,10 +70,6 @@ async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<
 
 function endOf({ status }: Record<string, unknown>): string {
   return status === 'incomplete' || status === 'failed' || status === 'cancelled' ? `response.${status}` : 'response.completed'
-}
-
-function isDone({ over, fault }: ResponseStream): boolean {
-  return over || fault !== undefined
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */

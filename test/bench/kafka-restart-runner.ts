@@ -2,9 +2,9 @@
 
 import { pino } from 'pino'
 import { accumulator } from '../../services/accumulator/reducer.ts'
-import type { Bus } from '../../shared/bus/port.ts'
 import { runStage } from '../../shared/runtime/run-stage.ts'
 import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
+import { counted } from './kafka-counted-bus.ts'
 import { startMeter } from './kafka-cpu.ts'
 import { openBus, openKafka, partitions } from './kafka-topics.ts'
 
@@ -38,35 +38,10 @@ async function runAccumulator(): Promise<() => Promise<void>> {
   // Only a line of the bus's log tells of the group's answer; the readers come two questions later.
   const log = pino({ level: 'info' }, { write: (line: string) => (line.includes('joined the group') ? assigned() : undefined) })
   const bus = await openBus(bootstrapServers, log)
-  const subscription = await runStage({ stage: accumulator }, { bus: watched(bus), topicPrefix, log })
+  const subscription = await runStage({ stage: accumulator }, { bus: counted(bus, took), topicPrefix, log })
   return async () => {
     await subscription.close()
     await bus.close()
-  }
-}
-
-function watched(bus: Bus): Bus {
-  return {
-    ...bus,
-    subscribe: (options) =>
-      bus.subscribe({
-        ...options,
-        async assign(assignment) {
-          const reader = await options.assign(assignment)
-          let batch = 0
-          return {
-            ...reader,
-            read(step) {
-              batch = step.length
-              return reader.read(step)
-            },
-            acknowledged() {
-              reader.acknowledged()
-              took(batch)
-            },
-          }
-        },
-      }),
   }
 }
 
