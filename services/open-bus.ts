@@ -8,11 +8,12 @@ import type { EmbeddedBusOptions } from '../shared/bus/embedded/bus.ts'
 import { openEmbeddedBus } from '../shared/bus/embedded/bus.ts'
 import { listenForRequests, ownerListens } from '../shared/bus/embedded/owner-socket.ts'
 import type { ClientConfig } from '../shared/bus/kafka/client-properties.ts'
-import type { Bus } from '../shared/bus/port.ts'
+import type { Bus, PartitionEnds } from '../shared/bus/port.ts'
 import type { Milliseconds } from '../shared/clock.ts'
 import { systemClock } from '../shared/clock.ts'
 import { WeirError } from '../shared/errors.ts'
 import { answerOf } from '../shared/outside-requests.ts'
+import { pause } from '../shared/pause.ts'
 import { foldFrom } from '../shared/runtime/position.ts'
 import type { Settings } from '../shared/settings.ts'
 
@@ -165,10 +166,27 @@ export async function kafkaClient(settings: BusSettings, onLeftAside: (note: str
   })
 }
 
+/** As long as the first contact is tried (`KafkaBusOptions.connectMs`). */
+const answerMs = 60_000
+const betweenMs = 500
+
+/** The ends of a topic, also of a broker that has just started and leads nothing yet, or goes away in between: a service must not end of that. */
+export async function endsOnceAnswered(bus: Pick<Bus, 'ends' | 'clock'>, topic: string): Promise<PartitionEnds[]> {
+  const deadline = bus.clock.monotonic() + answerMs
+  for (;;) {
+    try {
+      return await bus.ends(topic)
+    } catch (error) {
+      if (!(error instanceof WeirError && error.retryable) || bus.clock.monotonic() >= deadline) throw error
+      await pause(bus.clock, betweenMs)
+    }
+  }
+}
+
 /** Partitions that the topics have, whatever the settings say. Throws `bus.topic-missing` with what to do. */
-export async function partitionCount(bus: Pick<Bus, 'ends'>, topicPrefix: string): Promise<number> {
+export async function partitionCount(bus: Pick<Bus, 'ends' | 'clock'>, topicPrefix: string): Promise<number> {
   const topic = `${topicPrefix}conversation-events`
-  const count = await bus.ends(topic).then(
+  const count = await endsOnceAnswered(bus, topic).then(
     (ends) => ends.length,
     (error: unknown) => {
       if (error instanceof WeirError && error.code === 'bus.topic-missing') return 0

@@ -4,10 +4,10 @@
 import type { Bus } from '../../../shared/bus/port.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import { topicSpecs } from '../../../shared/topology.ts'
-import { partitionCount } from '../../open-bus.ts'
+import { endsOnceAnswered, partitionCount } from '../../open-bus.ts'
 
 /** How many partitions they have. Throws `bus.topic-missing` with the name of each that is missing. */
-export async function topicsThere(bus: Pick<Bus, 'ends'>, topicPrefix: string): Promise<number> {
+export async function topicsThere(bus: Pick<Bus, 'ends' | 'clock'>, topicPrefix: string): Promise<number> {
   const partitions = await partitionCount(bus, topicPrefix)
   const missing: string[] = []
   for (const { name } of topicSpecs(topicPrefix, partitions)) if (!(await isThere(bus, name))) missing.push(name)
@@ -15,9 +15,9 @@ export async function topicsThere(bus: Pick<Bus, 'ends'>, topicPrefix: string): 
   throw new WeirError('bus.topic-missing', `topics are missing: ${missing.join(', ')}. To do: weir topics create`)
 }
 
-async function isThere(bus: Pick<Bus, 'ends'>, topic: string): Promise<boolean> {
+async function isThere(bus: Pick<Bus, 'ends' | 'clock'>, topic: string): Promise<boolean> {
   try {
-    await bus.ends(topic)
+    await endsOnceAnswered(bus, topic)
     return true
   } catch (error) {
     if (error instanceof WeirError && error.code === 'bus.topic-missing') return false
