@@ -61,7 +61,7 @@ function problemOf({ end, isFreeText }: StreamedCall, { raw, source }: Call, rou
   if (end === 'open' || isCut(round)) return 'truncated'
   if (isFreeText) return 'free_text'
   if (source === 'none' && round.strayArguments) return 'lost_arguments'
-  if (source === 'none') return isWhole(round) ? 'no_arguments' : 'truncated'
+  if (source === 'none') return round.stop === 'end' || round.stop === 'calls' ? 'no_arguments' : 'truncated'
   // A start input is superseded by deltas, and those of somebody did not arrive.
   if (source !== 'deltas' && round.strayArguments) return 'lost_arguments'
 

@@ -34,7 +34,8 @@ export function foldResponse(
   const failure = failureOf(stream, streamed.length)
   if (failure !== null) return { response: empty, failure }
 
-  const { strayArguments, errors } = stream
+  const { errors } = stream
+  const strayArguments = stream.strayArguments || streamed.some(hasSurplus)
   const calls = streamed.map((call, ordinal) =>
     finalCall(call, { ordinal, stop: finished.stop, last: ordinal === streamed.length - 1, broken: errors.length > 0, strayArguments }),
   )
@@ -141,11 +142,20 @@ function withoutRepeats(calls: StreamedCall[]): StreamedCall[] {
   return calls.filter((call, n) => call.id === '' || !calls.slice(0, n).some((before) => before.id === call.id && isRepeat(call, before)))
 }
 
-/** One that was never closed is no repeat of one that was, and of two without arguments nobody knows. */
+/** One that was never closed is no repeat of one that was. */
 function isRepeat(call: StreamedCall, before: StreamedCall): boolean {
   if (call.name !== before.name || call.end !== before.end) return false
   const [raw, earlier] = [argumentsFrom(call).raw, argumentsFrom(before).raw]
-  return raw !== '' && sameJson(raw, earlier)
+  return raw === earlier || sameJson(raw, earlier)
+}
+
+/** Behind one whole object another one begins: the arguments of another call were sent to this one. */
+function hasSurplus(call: StreamedCall): boolean {
+  const { raw } = argumentsFrom(call)
+  const fault = jsonFault(raw, limits.argumentDepthMax)
+  if (fault?.kind !== 'unexpected' || raw[fault.at] !== '{') return false
+  const whole = raw.slice(0, fault.at)
+  return whole.trimStart().startsWith('{') && jsonFault(whole, limits.argumentDepthMax) === undefined
 }
 
 /** What a server wants to see again beside its calls, as a block for whoever builds the next request. */

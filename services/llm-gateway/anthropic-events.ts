@@ -43,8 +43,10 @@ export type MessageStream = {
   /** message_start came again after blocks had begun. */
   begunAnew: boolean
   usage: Usage
-  /** The provider's own word for why it stopped; empty while none came. */
+  /** The provider's own word for why it stopped; empty while none came. One that says that something was cut stays, whatever comes after it. */
   finish: string
+  /** What message_start said of it already: it counts when message_stop says that this came to pass. */
+  foretold: unknown
   /** As the server sent it. */
   rawUsage: Record<string, unknown> | undefined
   /** message_stop came. */
@@ -66,6 +68,7 @@ export function newMessageStream(secret: string): MessageStream {
     begunAnew: false,
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     finish: '',
+    foretold: undefined,
     rawUsage: undefined,
     over: false,
     ended: false,
@@ -89,17 +92,19 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
     case 'content_block_delta':
       return blockDelta(stream, indexOf(event, stream.newest), event.delta, data)
     case 'content_block_stop':
-      return blockStop(stream, indexOf(event, stream.newest))
+      return [
+        ...stoppedWith(stream, indexOf(event, stream.newest), event.content_block, data),
+        ...blockStop(stream, indexOf(event, stream.newest)),
+      ]
     case 'message_delta':
       addUsage(stream, event.usage)
       // Some servers put the reason beside `delta` instead of into it.
       setFinish(stream, isObject(event.delta) && event.delta.stop_reason ? event.delta.stop_reason : event.stop_reason)
-      return meaningOf(stream.finish) === 'failed'
-        ? spoil(stream, brokenStream(`the provider ended the response with '${stream.finish}'`))
-        : []
+      return meaningOf(stream.finish) === 'failed' ? spoil(stream, failedFinish(stream)) : []
     case 'message_stop':
       stream.over = true
-      return endMessage(stream)
+      setFinish(stream, stream.foretold)
+      return meaningOf(stream.finish) === 'failed' ? spoil(stream, failedFinish(stream)) : endMessage(stream)
     case 'error':
       return spoil(stream, streamError(isObject(event.error) ? event.error : { message: event.error }))
     default: // ping, and whatever will be added to the protocol
@@ -135,7 +140,7 @@ function messageStart(stream: MessageStream, event: Record<string, unknown>, dat
   }
   stream.id = id
   addUsage(stream, message.usage)
-  setFinish(stream, message.stop_reason)
+  stream.foretold = message.stop_reason
   const blocks: unknown[] = Array.isArray(message.content) ? message.content : []
   for (const [index, block] of blocks.entries()) stream.announced.set(index, { block, event: data, path: ['message', 'content', index] })
   return []
@@ -190,7 +195,9 @@ const keptApartMax = 16_384
 function blockDelta(stream: MessageStream, at: number, given: unknown, data: string): PartEvent[] {
   const delta = isObject(given) ? given : {}
   const block = stream.blocks.get(at)
-  switch (delta.type) {
+  // Whatever its type says: in a call there is nothing else to say.
+  if (block?.kind === 'call' && delta.partial_json == null) return strayPiece(stream, delta)
+  switch (block?.kind === 'call' ? 'input_json_delta' : delta.type) {
     case 'input_json_delta':
       if (block?.kind === 'ignored' || delta.partial_json == null) return []
       return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), argumentPiece(delta.partial_json, data))
@@ -210,6 +217,12 @@ function blockDelta(stream: MessageStream, at: number, given: unknown, data: str
   }
 }
 
+/** What is sent for a call and cannot be understood is noted as arguments of no call, so that none runs without the arguments that were meant for it. */
+function strayPiece(stream: MessageStream, { type: _, ...sent }: Record<string, unknown>): PartEvent[] {
+  const isSomething = Object.values(sent).some((value) => value !== null && value !== '')
+  return isSomething ? [partEvent('call_arguments', newIndex(stream), JSON.stringify(sent))] : []
+}
+
 /** Servers that send the value itself get it written down as they sent it. */
 function argumentPiece(given: unknown, data: string): string {
   return typeof given === 'string' ? given : (exactJson(data, ['delta', 'partial_json']) ?? '')
@@ -225,6 +238,13 @@ function implicitText(stream: MessageStream, at: number): number {
 function newIndex(stream: MessageStream): number {
   stream.count += 1
   return stream.count - 1
+}
+
+/** Some servers say a call whole again when it ends. */
+function stoppedWith(stream: MessageStream, at: number, block: unknown, data: string): PartEvent[] {
+  const begun = stream.blocks.get(at)
+  if (begun?.kind !== 'call' || begun.ended || !isObject(block)) return []
+  return textEvents('call_done', begun.index, startInput(block.input, { block, event: data, path: ['content_block'] }))
 }
 
 function blockStop(stream: MessageStream, at: number): PartEvent[] {
@@ -278,7 +298,13 @@ function addUsage(stream: MessageStream, usage: unknown): void {
 }
 
 function setFinish(stream: MessageStream, reason: unknown): void {
-  if (typeof reason === 'string' && reason !== '') stream.finish = shortReason(reason)
+  if (typeof reason !== 'string' || reason === '') return
+  const isEnd = (word: string) => word === '' || meaningOf(word) === 'end' || meaningOf(word) === 'calls'
+  if (isEnd(stream.finish) || !isEnd(reason)) stream.finish = shortReason(reason)
+}
+
+function failedFinish({ finish }: MessageStream): Failed {
+  return brokenStream(`the provider ended the response with '${finish}'`)
 }
 
 function indexOf(event: Record<string, unknown>, absent: number): number {

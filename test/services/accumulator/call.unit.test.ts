@@ -94,6 +94,8 @@ describe('the end of a call', () => {
     // Also where the server closes what the limit cut: else a tool without required fields would run with {}.
     expect(problems([start(''), end], cutting)).toEqual(['truncated', 'truncated'])
     expect(problems([start(''), end], finishing)).toEqual(['no_arguments', 'no_arguments'])
+    // Nor where the response is over by an end mark alone, or by a word that nobody knows.
+    expect(new Set(problems([start(''), end], unclear))).toEqual(new Set(['truncated']))
   })
 
   it('was not seen when the text could go on and nobody closed it', () => {
@@ -151,6 +153,14 @@ describe('argument bytes that belong to no call', () => {
       event('call_arguments', '{"command":"ls"}', 9),
     ])
     expect(response.calls.map(({ problem }) => problem)).toEqual(['lost_arguments', 'lost_arguments', null])
+  })
+
+  it('may have been sent to another call: behind a whole object another one begins', () => {
+    const { response } = proposedFor([
+      ...[start(''), event('call_arguments', '{"a":1}{"b":2}'), end],
+      ...[callStart({ index: 1, name: 'other' }), event('call_end', '', 1)],
+    ])
+    expect(response.calls.map(({ problem }) => problem)).toEqual(['invalid_json', 'lost_arguments'])
   })
 
   it('are nothing when they are empty', () => {

@@ -277,7 +277,11 @@ describe('a response', () => {
   })
 
   it('keeps ids as data: one may be missing, two may be the same', () => {
-    const { response } = proposedFor([callStart({ id: null }), callStart({ index: 1, id: 'same' }), callStart({ index: 2, id: 'same' })])
+    const { response } = proposedFor([
+      callStart({ id: null }),
+      callStart({ index: 1, id: 'same' }),
+      callStart({ index: 2, id: 'same', name: 'write' }),
+    ])
     expect(response.calls.map(({ ordinal, id }) => ({ ordinal, id }))).toEqual([
       { ordinal: 0, id: '' },
       { ordinal: 1, id: 'same' },

@@ -40,6 +40,29 @@ describe('a call', () => {
     ])
   })
 
+  it('takes its pieces whatever type they have, and what cannot be understood for arguments of no call', () => {
+    const pieces = [delta(0, { partial_json: '{"a":' }), delta(0, { type: 'input_delta', partial_json: '1}' })]
+    expect(read(start(0, toolUse()), ...pieces).parts).toEqual([
+      callStart(0),
+      part('call_arguments', 0, '{"a":'),
+      part('call_arguments', 0, '1}'),
+    ])
+    expect(read(start(0, toolUse()), delta(0, { type: 'input_json_delta', json: '{"a":1}' })).parts).toEqual([
+      callStart(0),
+      part('call_arguments', 1, '{"json":"{\\"a\\":1}"}'),
+    ])
+    expect(read(start(0, toolUse()), delta(0, { type: 'text_delta', text: '{}' })).parts).toEqual([
+      callStart(0),
+      part('call_arguments', 1, '{"text":"{}"}'),
+    ])
+    expect(read(start(0, toolUse()), delta(0, { type: 'input_json_delta' })).parts).toEqual([callStart(0)])
+  })
+
+  it('may be said whole again where it ends', () => {
+    const end = { ...stop(0), content_block: toolUse({ input: { path: 'a' } }) }
+    expect(read(start(0, toolUse()), end).parts).toEqual([callStart(0), part('call_done', 0, '{"path":"a"}'), part('call_end', 0)])
+  })
+
   it.each([[{}], [null], [undefined], ['']])('that starts with the placeholder %j has no start input', (input) => {
     expect(read(start(0, toolUse({ input }))).parts).toEqual([callStart(0)])
   })
@@ -106,7 +129,8 @@ describe('a call', () => {
     expect(read(begun, { type: 'message_stop' }).parts).toEqual(whole)
     expect(read(begun, begun, { type: 'message_stop' }).parts).toEqual(whole)
     expect(read(begun, start(0, toolUse({ input: { path: 'a' } })), stop(0), { type: 'message_stop' }).parts).toEqual(once)
-    expect(read(begun).finish).toBe('tool_use')
+    expect(read(begun).finish).toBe('') // foretold: a stream that breaks now has not ended
+    expect(read(begun, { type: 'message_stop' }).finish).toBe('tool_use')
   })
 
   it('is none where the provider runs the tool itself, or the block is of an unknown kind', () => {
@@ -192,8 +216,16 @@ describe('the end', () => {
 
   it('may have its reason beside the delta, and keeps the last one that was given', () => {
     expect(read({ type: 'message_delta', stop_reason: 'tool_use' }).finish).toBe('tool_use')
-    const deltas = [{ stop_reason: 'max_tokens' }, { stop_reason: 'end_turn' }, { stop_reason: null }]
+    const deltas = [{ stop_reason: 'tool_use' }, { stop_reason: 'end_turn' }, { stop_reason: null }]
     expect(read(...deltas.map((fields) => ({ type: 'message_delta', delta: fields }))).finish).toBe('end_turn')
+  })
+
+  it.each(['max_tokens', 'refusal'])('keeps a word that something was cut, whatever comes after it: %s', (sign) => {
+    const said = (stop_reason: string) => ({ type: 'message_delta', delta: { stop_reason } })
+    expect(read(said(sign), said('tool_use')).finish).toBe(sign)
+    expect(read(said('tool_use'), said(sign)).finish).toBe(sign)
+    const foretold = { ...begin, message: { ...begin.message, stop_reason: sign } }
+    expect(read(foretold, said('tool_use'), { type: 'message_stop' }).finish).toBe(sign)
   })
 
   it('is told with the id and the usage of the server beside it, once', () => {
