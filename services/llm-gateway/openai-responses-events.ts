@@ -7,13 +7,15 @@
 //     passed on once, and again only where it says something else.
 // P3. Argument bytes whose item never began are passed on under an index of their own, never dropped (I1.1).
 // P4. What cannot be read spoils the attempt. Items that the provider runs itself, and items of unknown kinds, are never calls.
+// P5. A call is closed when the response is over, and only where the server calls it complete, and no two of those sources prove a loss: two that say all
+//     of the arguments and differ, or that say the same and the pieces do not.
 
 import type { PartEvent, Stop } from '../../shared/messages.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
 import type { Item } from './openai-responses-items.ts'
-import { addArguments, allArguments, argumentText, endItem, partEvent } from './openai-responses-items.ts'
+import { addArguments, allArguments, argumentText, closeCall, endItem, partEvent } from './openai-responses-items.ts'
 import type { Place, ResponseStream, SentItem } from './openai-responses-stream.ts'
 import { ending, findItem, implicitItem, itemAdded, itemDone, knownItem, newIndex, placeOf, wholeItem } from './openai-responses-stream.ts'
 import { responsesUsage } from './openai-responses-usage.ts'
@@ -68,6 +70,7 @@ export function readResponseEvent(stream: ResponseStream, name: string | null, d
     case 'response.incomplete':
     case 'response.failed':
     case 'response.cancelled':
+    case 'response.done':
       return endOfResponse(stream, type.slice('response.'.length), event, payload)
     default:
       return readOther(stream, name, event)
@@ -81,7 +84,8 @@ export function endResponse(stream: ResponseStream): PartEvent[] {
   const { id, incomplete, rawUsage } = stream
   // Calls that never got a name.
   const unnamed = stream.items.flatMap((item) => (item.kind === 'call' && !item.begun ? allArguments(item, '', '') : []))
-  return [...unnamed, ...providerSaid(newIndex(stream), { id, incomplete, usage: rawUsage })]
+  const closed = stream.items.flatMap(closeCall)
+  return [...unnamed, ...closed, ...providerSaid(newIndex(stream), { id, incomplete, usage: rawUsage })]
 }
 
 /** The provider's word in our vocabulary. */
@@ -132,8 +136,10 @@ function textEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasonin
   return [partEvent(kind, item.index, text)]
 }
 
-function endOfResponse(stream: ResponseStream, finish: string, event: Json, payload: string): PartEvent[] {
+/** `word`: the event's; the status of the response counts where it is worse. */
+function endOfResponse(stream: ResponseStream, word: string, event: Json, payload: string): PartEvent[] {
   const final = isObject(event.response) ? event.response : {}
+  const finish = finishOf(word, final.status)
   noteResponse(stream, final)
   stream.finish = finish
   stream.over = true
@@ -152,13 +158,28 @@ function endOfResponse(stream: ResponseStream, finish: string, event: Json, payl
   return [...events, ...open.flatMap((item) => endItem(item, { sent: {}, text: '', raw: undefined }))]
 }
 
+/** `response.done` says only that the response is over; how, its status says. */
+function finishOf(word: string, status: unknown): string {
+  if (status === 'failed' || status === 'cancelled') return status
+  if (word !== 'done') return word
+  return status === 'incomplete' ? status : 'completed'
+}
+
 /** An item that the whole response has and the stream has not is taken only where it cannot be one that came under another id. */
 function finalItem(stream: ResponseStream, item: SentItem, output: SentItem[]): PartEvent[] {
   const known = knownItem(stream, item, () => true)
-  if (known !== undefined) return ending(known, item)
+  if (known === undefined && !isNewItem(stream, item, output)) return []
+  const wasEnded = known?.ended === true
+  const events = known === undefined ? wholeItem(stream, item) : ending(known, item)
+  const said = known ?? stream.items.at(-1)
+  // Servers leave this word in items that an event of their own has ended; where none did, it is the last one about them.
+  if (said !== undefined && item.sent.status === 'in_progress' && !wasEnded) said.isUnfinished = true
+  return events
+}
+
+function isNewItem(stream: ResponseStream, item: SentItem, output: SentItem[]): boolean {
   const alike = stream.items.filter(({ type }) => type === item.sent.type)
-  const isNew = alike.every((other) => output.some((final) => knownItem(stream, final, () => false) === other))
-  return isNew ? wholeItem(stream, item) : []
+  return alike.every((other) => output.some((final) => knownItem(stream, final, () => false) === other))
 }
 
 function noteResponse(stream: ResponseStream, response: unknown): void {

@@ -1,6 +1,7 @@
 // One item of a Responses stream: what it is, and what of each event about it is new (P2).
 
 import type { PartEvent } from '../../shared/messages.ts'
+import { sameJson } from '../../shared/same-json.ts'
 import { exactJson, isObject } from './exact-json.ts'
 
 type Json = Record<string, unknown>
@@ -23,13 +24,17 @@ export type Item = {
   callsBefore: number
   /** What was passed on of its text or its arguments. */
   given: string
-  /** Pieces of arguments that came. */
-  deltas: number
+  /** The pieces of arguments that came, joined. */
+  pieced: string
+  /** What each event with all of the arguments said they were, in order. */
+  wholes: string[]
   /** The call was announced: it is when its name is known. */
   begun: boolean
   /** An event has ended its arguments. */
   isDone: boolean
   ended: boolean
+  /** By the server's own word it is not all there, whatever ends it. */
+  isUnfinished: boolean
 }
 
 export type NewItem = Pick<Item, 'at' | 'index' | 'model' | 'callsBefore'> & { sent: Json }
@@ -38,7 +43,7 @@ export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
     ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
-    ...{ given: '', deltas: 0, begun: false, isDone: false, ended: false },
+    ...{ given: '', pieced: '', wholes: [], begun: false, isDone: false, ended: false, isUnfinished: false },
   }
 }
 
@@ -84,8 +89,8 @@ function beginCall(item: Item, start: string): PartEvent[] {
 
 /** A piece of a call's arguments; those supersede what stood in the announcement. */
 export function addArguments(item: Item, text: string): PartEvent[] {
-  item.given = item.begun && item.deltas === 0 ? text : item.given + text
-  item.deltas += 1
+  item.given = item.begun && item.pieced === '' ? text : item.given + text
+  item.pieced += text
   return item.begun ? [partEvent('call_arguments', item.index, text)] : []
 }
 
@@ -93,9 +98,31 @@ export function addArguments(item: Item, text: string): PartEvent[] {
 export function allArguments(item: Item, text: string, name: unknown): PartEvent[] {
   if (item.name === '') item.name = textOr(name, '')
   const begin = item.begun ? [] : beginCall(item, '')
+  if (!isPlaceholder(text)) item.wholes.push(text)
   if (text === '' || text === item.given) return begin
   item.given = text
   return [...begin, partEvent('call_done', item.index, text)]
+}
+
+/**
+ * Closes a call that has ended, once nothing more can be said about it: the response may still call it incomplete, or say other arguments. One that the
+ * server contradicts itself about stays open, so that it does not run (P5).
+ */
+export function closeCall(item: Item): PartEvent[] {
+  const isWhole = item.kind === 'call' && item.ended && !item.isUnfinished && !isContradicted(item)
+  return isWhole ? [partEvent('call_end', item.index, '')] : []
+}
+
+/** One whole text that differs from the pieces is no proof against them. Servers send all so far with each piece, so the end of them may be all of it. */
+function isContradicted({ pieced, wholes: [first, ...others] }: Item): boolean {
+  if (first === undefined || others.length === 0) return false
+  if (!others.every((other) => sameJson(other, first))) return true
+  return pieced !== '' && !pieced.trim().endsWith(first.trim()) && !sameJson(pieced, first)
+}
+
+/** Stands where a server has nothing to say. */
+function isPlaceholder(text: string): boolean {
+  return text.trim() === '' || text.trim() === '{}'
 }
 
 /** `raw`: the item as it came, as JSON; `text`: a call's arguments in it. */
@@ -106,10 +133,9 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
     case 'call': {
       if (item.callId === '') item.callId = textOr(sent.call_id, '')
       const events = allArguments(item, text, sent.name)
-      // What the server itself calls incomplete is not closed.
-      if (item.ended || sent.status === 'incomplete') return events
-      item.ended = true
-      return [...events, partEvent('call_end', item.index, '')]
+      if (sent.status === 'incomplete') item.isUnfinished = true
+      else item.ended = true
+      return events
     }
     case 'reasoning': {
       if (item.ended || raw === undefined) return []

@@ -94,12 +94,14 @@ export function ending(item: Item, { sent, payload, path }: SentItem): PartEvent
   return endItem(item, { sent, text: argumentText(sent, payload, path), raw: exactJson(payload, path) })
 }
 
-/** The item by one of its ids, else the one of its kind at its place, if it is one of `possible` and no other call. */
+/** The item by one of its ids, and its place where several have that; else the one of its kind at its place, if it is one of `possible` and no other call. */
 export function knownItem({ items }: ResponseStream, { sent, index }: SentItem, possible: (item: Item) => boolean): Item | undefined {
   const ids = idsOf(sent)
   const isOther = ({ callId }: Item) => callId !== '' && typeof sent.call_id === 'string' && sent.call_id !== '' && callId !== sent.call_id
+  const named = items.filter((item) => item.ids.some((id) => ids.includes(id)))
   return (
-    items.findLast((item) => item.ids.some((id) => ids.includes(id))) ??
+    named.findLast(({ at }) => at === index) ??
+    named.at(-1) ??
     items.findLast((item) => item.at === index && item.type === sent.type && possible(item) && !isOther(item))
   )
 }

@@ -63,13 +63,9 @@ async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<
     const body = await wholeBody(response, heard)
     const whole = parseJson(body)
     if (whole === undefined) yield* sentEvents(new Response(body), heard)
-    else if (isObject(whole) && whole.object === 'response') yield [{ event: null, data: `{"type":"${endOf(whole)}","response":${body}}` }]
+    else if (isObject(whole) && whole.object === 'response') yield [{ event: null, data: `{"type":"response.done","response":${body}}` }]
     else yield [{ event: null, data: body }]
   }
-}
-
-function endOf({ status }: Record<string, unknown>): string {
-  return status === 'incomplete' || status === 'failed' || status === 'cancelled' ? `response.${status}` : 'response.completed'
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */

@@ -57,7 +57,7 @@ function lineBodies(text: string, provider: ProviderName): RecordedBody[] {
 const endings: Record<ProviderName, ReadonlySet<string>> = {
   anthropic: new Set(['message_stop']),
   'openai-chat': new Set(),
-  'openai-responses': new Set(['response.completed', 'response.incomplete', 'response.failed']),
+  'openai-responses': new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled', 'response.done']),
 }
 
 /** What only the first event of a response has. */
@@ -71,7 +71,7 @@ const beginnings: Record<ProviderName, RegExp> = {
 const ends: Record<ProviderName, RegExp> = {
   anthropic: /"type":\s*"message_stop"/,
   'openai-chat': /^data: ?\[DONE\]/m,
-  'openai-responses': /"type":\s*"response\.(?:completed|incomplete|failed)"/,
+  'openai-responses': /"type":\s*"response\.(?:completed|incomplete|failed|cancelled|done)"/,
 }
 
 /** The bytes of each response as they are: one character is one byte here, so that places in the text are places in the bytes. */

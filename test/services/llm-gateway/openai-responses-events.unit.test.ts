@@ -96,6 +96,39 @@ describe('a call', () => {
     ],
     ['with arguments that are no text', [added(fc()), done(fc({ arguments: { path: 'a' } })), completed()], [one({ source: 'done' })]],
     ['announced twice', [added(fc()), added(fc()), delta(a), done(whole), completed()], [one()]],
+    [
+      'with pieces that grow, and whole three times more',
+      [added(fc()), delta('{"path"'), delta(a), argsDone(a), done(whole), completed(whole)],
+      [one({ disputed: undefined })],
+    ],
+    [
+      'with placeholders wherever all of it could stand',
+      [added(fc()), delta(a), argsDone('{}'), done(fc({ arguments: '{}' })), completed(fc({ arguments: '{}' }))],
+      [one({ disputed: true })],
+    ],
+    [
+      'written otherwise in the whole response',
+      [added(fc()), delta(a), done(whole), completed({ ...whole, arguments: '{ "path": "a" }' })],
+      [one({ disputed: undefined })],
+    ],
+    [
+      'still in progress in the whole response, after an event that ended it',
+      [added(fc()), delta(a), done(whole), completed({ ...whole, status: 'in_progress' })],
+      [one()],
+    ],
+    [
+      'with the id of another that ended before it, told apart by its place',
+      [
+        added(fc()),
+        delta(a),
+        done(whole),
+        added(fc({ id: 'f2' }), 1),
+        delta('{"path":"b"}', { item_id: 'f2' }),
+        done({ ...whole, id: 'f2', arguments: '{"path":"b"}' }, 1),
+        completed(whole, { ...whole, id: 'f2', arguments: '{"path":"b"}' }),
+      ],
+      [one(), one({ raw: '{"path":"b"}' })],
+    ],
     ['with pieces that grow', [added(fc()), delta('{"path"'), delta(a), done(whole), completed()], [one({ disputed: undefined })]],
     [
       'where the end says something else',
@@ -156,6 +189,46 @@ describe('a call', () => {
       'where the item is incomplete',
       [added(fc()), delta(a), done({ ...whole, status: 'incomplete' }), completed()],
       [one({ problem: 'truncated' })],
+    ],
+    [
+      'where the item is incomplete, although its arguments were ended',
+      [added(fc()), argsDone(a), done({ ...whole, status: 'incomplete' }), completed()],
+      [one({ source: 'done', problem: 'truncated' })],
+    ],
+    [
+      'where only the whole response calls it incomplete',
+      [added(fc()), delta(a), argsDone(a), completed({ ...whole, status: 'incomplete' })],
+      [one({ problem: 'truncated' })],
+    ],
+    [
+      'where the whole response calls it incomplete after its item was ended',
+      [added(fc()), delta(a), done(whole), completed({ ...whole, status: 'incomplete' })],
+      [one({ problem: 'truncated' })],
+    ],
+    [
+      'where it still goes on in the whole response',
+      [added(fc()), delta(a), completed({ ...whole, status: 'in_progress' })],
+      [one({ problem: 'truncated' })],
+    ],
+    [
+      'where it stands only in the whole response, and still goes on there',
+      [completed({ ...whole, status: 'in_progress' })],
+      [one({ source: 'done', problem: 'truncated' })],
+    ],
+    [
+      'where pieces of it were lost on the way: two later texts agree against them',
+      [added(fc()), delta('{"path":'), delta('""}'), argsDone(a), done(whole), completed(whole)],
+      [one({ raw: '{"path":""}', problem: 'truncated', disputed: true })],
+    ],
+    [
+      'where the whole response says other arguments than the item',
+      [added(fc()), delta(a), argsDone(a), done(whole), completed({ ...whole, arguments: '{"path":"b"}' })],
+      [one({ problem: 'truncated', disputed: true })],
+    ],
+    [
+      'where the item says other arguments than the event that ended them',
+      [added(fc()), argsDone(a), done({ ...whole, arguments: '{"path":"b"}' }), completed()],
+      [one({ source: 'done', problem: 'truncated', disputed: true })],
     ],
     ['where nothing ended it', [added(fc()), delta(a), completed()], [one({ problem: 'truncated' })]],
     [
@@ -275,6 +348,9 @@ describe('the end', () => {
     ['incomplete by a filter', [incomplete('content_filter')], 'refusal', 'incomplete'],
     ['incomplete for another reason', [incomplete('steered')], 'length', 'incomplete'],
     ['completed, but incomplete', [{ type: 'response.completed', response: { status: 'incomplete' } }], 'length', 'completed'],
+    ['done', [{ type: 'response.done', response: { status: 'completed' } }], 'end', 'completed'],
+    ['done, by a word of its own', [{ type: 'response.done', response: { status: 'done' } }], 'end', 'completed'],
+    ['done, but incomplete', [{ type: 'response.done', response: { status: 'incomplete' } }], 'length', 'incomplete'],
     ['nothing', [added(fc())], 'cut', ''],
   ])('may be %s', (_, events, stop, finish) => {
     expect(read(...events)).toMatchObject({ stop, finish })
@@ -294,11 +370,27 @@ describe('the end', () => {
       'transient',
       true,
     ],
+    [
+      'a response that is done and failed',
+      { type: 'response.done', response: { status: 'failed', error: { message: 'it broke' } } },
+      'transient',
+      true,
+    ],
     ['a body of an error', { error: { message: 'it broke', type: 'invalid_request_error' } }, 'refused', false],
   ])('may be an error: %s', (_, event, failureClass, retryable) => {
     const { fault, parts } = read(event)
     expect(fault).toMatchObject({ class: failureClass, retryable, reason: expect.stringContaining('it broke'), finish: 'failed' })
     expect(parts.at(-1)?.kind).toBe('error')
+  })
+
+  it.each([
+    ['completed', 'failed'],
+    ['completed', 'cancelled'],
+    ['done', 'cancelled'],
+  ])('called %s is an error where its status is %s', (word, status) => {
+    const { fault, calls } = read(added(fc()), delta(a), done(whole), { type: `response.${word}`, response: { status, output: [whole] } })
+    expect(fault).toMatchObject({ retryable: true, reason: expect.stringContaining(`as ${status}`), finish: status })
+    expect(calls).toEqual([one({ problem: 'stream_error' })])
   })
 
   it.each(['<html>', '{"type":"response.output', '[]'])('spoils the attempt where an event cannot be read: %s', (data) => {
