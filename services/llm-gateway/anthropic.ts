@@ -11,7 +11,9 @@ import { refusalOf } from './anthropic-errors.ts'
 import type { MessageStream } from './anthropic-events.ts'
 import { endMessage, newMessageStream, readEvent, stopOf } from './anthropic-events.ts'
 import { messageRequest } from './anthropic-request.ts'
-import { sentEvents } from './event-stream.ts'
+import type { SentEvent } from './event-stream.ts'
+import { sentEvents, wholeBody } from './event-stream.ts'
+import { isObject, parseJson } from './exact-json.ts'
 import { httpFetch } from './http-fetch.ts'
 import { stopAtLimit } from './output-limit.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
@@ -40,7 +42,7 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = httpFet
           stream: newMessageStream(agent.model.apiKey),
           ask: () => client.messages.create({ ...messageRequest(agent, request), stream: true }, { signal }).asResponse(),
           refused: (error) => refusalOf(error, agent.model.apiKey),
-          sent: (response) => sentEvents(response, heard),
+          sent: (response) => eventsOf(response, heard),
           read: readEvent,
           end: (message, interruption) => (interruption === undefined ? endMessage(message) : []),
           ending: (stream, interruption) => endingOf(stream, interruption, agent.model.maxOutputTokens),
@@ -48,6 +50,27 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = httpFet
         heard,
       ),
   }
+}
+
+/** A server that does not stream answers with the whole message, or with an error, as a body of JSON. */
+async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<SentEvent[], void> {
+  if (!response.headers.get('content-type')?.includes('application/json')) yield* sentEvents(response, heard)
+  else {
+    const body = await wholeBody(response, heard)
+    const whole = parseJson(body)
+    if (whole === undefined) yield* sentEvents(new Response(body), heard)
+    else if (isObject(whole) && whole.type === 'message') yield messageEvents(whole, body)
+    else yield [{ event: null, data: body }]
+  }
+}
+
+/** The message stands in its start as it came: parsing it would change what the model sent. */
+function messageEvents({ stop_reason }: Record<string, unknown>, body: string): SentEvent[] {
+  return [
+    `{"type":"message_start","message":${body}}`,
+    JSON.stringify({ type: 'message_delta', delta: { stop_reason } }),
+    '{"type":"message_stop"}',
+  ].map((data) => ({ event: null, data }))
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */

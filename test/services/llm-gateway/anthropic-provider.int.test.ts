@@ -268,3 +268,45 @@ it("does not speak of a request that it cannot make in the words of the library,
   expect(noUrl.ending).toMatchObject({ class: 'internal', retryable: false })
   expect(JSON.stringify(noUrl.ending)).not.toContain('secret')
 })
+
+describe('a body of JSON, of a server that does not stream', () => {
+  const askFor = (body: string) =>
+    readToEnd(anthropic(agentOf(), async () => new Response(body, { headers: { 'content-type': 'application/json; charset=utf-8' } })))
+  const bodyOf = (fields: object, input = '{"path":"x"}') =>
+    JSON.stringify({
+      ...{ id: 'm1', type: 'message', role: 'assistant', usage: { input_tokens: 3, output_tokens: 2 }, stop_reason: 'tool_use' },
+      ...{
+        content: [
+          { type: 'text', text: 'hi' },
+          { type: 'tool_use', id: 't1', name: 'read', input: 'INPUT' },
+        ],
+        ...fields,
+      },
+    }).replace('"INPUT"', input)
+
+  it('is the whole message: its text, its calls, its end and its tokens', async () => {
+    const { events, ending } = await askFor(bodyOf({}))
+    expect(events).toMatchObject([
+      { kind: 'text', text: 'hi' },
+      { kind: 'call_whole', id: 't1', name: 'read', text: '{"path":"x"}' },
+      { kind: 'call_end' },
+    ])
+    expect(ending).toMatchObject({ kind: 'finished', stop: 'calls', finish: 'tool_use', usage: { inputTokens: 3, outputTokens: 2 } })
+  })
+
+  it('has its arguments digit by digit', async () => {
+    const { events } = await askFor(bodyOf({}, '{"id":12345678901234567890}'))
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'call_whole', text: '{"id":12345678901234567890}' }))
+  })
+
+  it('may be cut by the limit, or end without a reason', async () => {
+    expect((await askFor(bodyOf({ stop_reason: 'max_tokens' }))).ending).toMatchObject({ stop: 'length' })
+    expect((await askFor(bodyOf({ stop_reason: null }))).ending).toMatchObject({ stop: 'other', finish: '' })
+  })
+
+  it('may be an error, and one that is half there is a cut', async () => {
+    const error = await askFor('{"type":"error","error":{"type":"overloaded_error","message":"it is busy"}}')
+    expect(error.ending).toMatchObject({ kind: 'failed', retryable: true, reason: expect.stringContaining('it is busy') })
+    expect((await askFor(bodyOf({}).slice(0, -5))).ending).toMatchObject({ kind: 'finished', stop: 'cut' })
+  })
+})
