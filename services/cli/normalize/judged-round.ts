@@ -23,21 +23,25 @@ const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWrit
 
 /** The round as it leaves the validator. A response that failed counts as cut: nothing ended its calls. */
 export function judgedRound({ events, ending, tools }: StreamedRound): RoundChecked {
-  const proposed = proposedRound({ events, ending, offered: (tools ?? []).map(({ name }) => name) })
+  const proposed = proposedRound({ events, ending, declarations: (tools ?? []).map(declarationOf) })
   const called = [...new Set(proposed.response.calls.map(({ name }) => name))]
-  const known = tools ?? called.map((name) => ({ name, schema: { type: 'object' } }))
-  const declarations = known.map(({ name, schema }): Declaration => {
-    return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
-  })
-  const round = { ...proposed, declarations, offered: known.map(({ name }) => name) }
+  const declarations = (tools ?? called.map((name) => ({ name, schema: { type: 'object' } }))).map(declarationOf)
+  const round = { ...proposed, declarations, offered: declarations.map(({ name }) => name) }
   return validator.react(undefined, { message: round, ...alone }).records?.[0]?.message as RoundChecked
 }
 
-function proposedRound({ events, ending, offered }: Omit<StreamedRound, 'tools'> & { offered: string[] }): RoundProposed {
+/** As a request declares it. */
+export function declarationOf({ name, schema }: OfferedTool): Declaration {
+  return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
+}
+
+/** `declarations`: of what was offered; a call that stands in the text is known by them. */
+function proposedRound({ events, ending, declarations }: Omit<StreamedRound, 'tools'> & { declarations: Declaration[] }): RoundProposed {
+  const offered = declarations.map(({ name }) => name)
   const { stop, finish, usage } = ending?.kind === 'finished' ? ending : { stop: 'cut' as const, finish: '', usage: noUsage }
   const opened = { type: 'model-opened' as const, ...place, offered, expiresAt }
   const part = { type: 'part' as const, ...place, attempt, i: 0, events }
-  const stamped = { declarations: [], agent: 'normalize', policy: defaultPolicy, callsLeft: limits.turnCallsMax, expiresAt, failure: null }
+  const stamped = { declarations, agent: 'normalize', policy: defaultPolicy, callsLeft: limits.turnCallsMax, expiresAt, failure: null }
   const finished = { type: 'model-finished' as const, ...place, attempt, parts: 1, finish, stop, usage, ...stamped }
 
   const { state } = accumulator.react(undefined, { message: opened, ...alone })

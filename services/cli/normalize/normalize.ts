@@ -52,9 +52,18 @@ async function offeredTools(file: string): Promise<OfferedTool[]> {
   if (!Buffer.isBuffer(bytes)) throw new WeirError('usage', `--tools ${file}: ${bytes}`)
   const list = parseJson(bytes.toString('utf8'))
   if (!Array.isArray(list)) throw new WeirError('usage', `--tools ${file}: it has to be a JSON array of {name, schema}`)
-  return list.map((tool: unknown, n) => {
+  const tools = list.map((tool: unknown, n) => {
     if (!isObject(tool) || typeof tool.name !== 'string' || !isObject(tool.schema))
       throw new WeirError('usage', `--tools ${file}: element ${n} has to be {"name": a text, "schema": an object}`)
     return { name: tool.name, schema: tool.schema }
   })
+  const repeated = tools.findIndex(({ name }, n) => tools.findIndex((other) => other.name === name) < n)
+  if (repeated >= 0) {
+    const { name } = tools[repeated] as OfferedTool
+    throw new WeirError(
+      'usage',
+      `--tools ${file}: element ${repeated} has the name of an earlier one, '${name}'; each tool may stand there once`,
+    )
+  }
+  return tools
 }

@@ -9,9 +9,9 @@ import { isObject, parseJson } from '../../llm-gateway/exact-json.ts'
 import type { Failed, Finished } from '../../llm-gateway/provider.ts'
 import { connect } from '../../llm-gateway/providers.ts'
 import type { OfferedTool } from './judged-round.ts'
-import { judgedRound } from './judged-round.ts'
+import { declarationOf, judgedRound } from './judged-round.ts'
 import type { RecordedBody } from './recording.ts'
-import { recordedBodies } from './recording.ts'
+import { foreignTo, recordedBodies } from './recording.ts'
 
 /** One object a file; its fields are what scripts read. Of a file with several responses: what all of them said, in order, and how the last one ended. */
 export type Normalized = {
@@ -69,6 +69,10 @@ export async function normalized(options: NormalizeOptions): Promise<{ normalize
     streamed.events.push(...events)
     streamed.rounds.push(round)
   }
+  // What the provider says of itself may be taken from events of another's.
+  const isEmpty = result.stop.provider === null && streamed.events.every(({ kind }) => kind === 'provider_said')
+  const foreign = isEmpty && result.error === null ? foreignTo(bytes, provider) : undefined
+  if (foreign !== undefined) result.error = { code: 'recording.invalid', message: foreign }
   return { normalized: result, streamed }
 }
 
@@ -85,10 +89,7 @@ async function answerOf({ contentType, bytes }: RecordedBody, provider: Provider
   // No answer has so many tokens, so the bound is no sign of a cut: the one of the request is not in the file.
   const model = { provider, name: 'recorded', apiKey: 'none', maxOutputTokens: Number.MAX_SAFE_INTEGER }
   const client = await connect({ name: 'normalize', system: '', model, tools: [], settings: defaultSettings }, answer)
-  const declarations = (tools ?? []).map(({ name, schema }) => {
-    return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
-  })
-  const request = { nudge: null, tools: declarations, textOnly: false, history: [], rebuilt: false }
+  const request = { nudge: null, tools: (tools ?? []).map(declarationOf), textOnly: false, history: [], rebuilt: false }
   const events: PartEvent[] = []
   for await (const item of client.stream(request, new AbortController().signal, () => undefined)) {
     if (item.kind !== 'events') return { events, ending: item }

@@ -28,8 +28,9 @@ export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedB
 const endMark = '[DONE]'
 
 /** Rather than the only line of a stream. */
-function isWholeBody({ object, type, choices, error }: Record<string, unknown>): boolean {
-  if (object === 'response' || object === 'chat.completion' || (type === 'error' && isObject(error))) return true
+function isWholeBody({ object, type, choices, content, error }: Record<string, unknown>): boolean {
+  if (object === 'response' || object === 'chat.completion' || (type === 'message' && Array.isArray(content))) return true
+  if (isObject(error) && choices === undefined && (type === undefined || type === 'error')) return true
   return Array.isArray(choices) && choices.some((choice) => isObject(choice) && isObject(choice.message))
 }
 
@@ -94,6 +95,23 @@ function eventBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
     at = end
   }
   return [...bodies, { contentType: 'text/event-stream', bytes: bytes.subarray(from) }]
+}
+
+/** What some event of each format has, or its whole body. */
+const marks: Record<ProviderName, RegExp> = {
+  anthropic:
+    /"type":\s*"(?:ping|content_block_\w+|message_\w+)"|^event: ?(?:ping|content_block_|message_)|^\s*\{[^{}]*"type":\s*"message"/m,
+  'openai-chat': /"choices":/,
+  'openai-responses': /"type":\s*"response\.|^event: ?response\.|"object":\s*"response"/m,
+}
+
+/** Why nothing of a recording can be the provider's, in words; undefined: something is. A recording without a payload is one that was cut early. */
+export function foreignTo(bytes: Buffer, provider: ProviderName): string | undefined {
+  const text = bytes.toString('utf8')
+  const isBare = !/^(?:data: ?)?\s*\{/m.test(text)
+  if (isBare || marks[provider].test(text)) return undefined
+  const other = (Object.keys(marks) as ProviderName[]).find((name) => marks[name].test(text))
+  return `it has no event of ${provider}${other === undefined ? '' : `; by its events it was recorded from ${other}: try --provider ${other}`}`
 }
 
 function invalid(message: string): WeirError {

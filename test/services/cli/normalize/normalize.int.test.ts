@@ -85,6 +85,37 @@ describe('a recorded stream', () => {
     expect(await said(JSON.stringify(body, null, 2), 'openai-chat')).toMatchObject({ text: 'a', calls: [{ runnable: true }], error: null })
   })
 
+  it.each([0, 1])('may be one message of Anthropic, written with an indent of %i', async (indent) => {
+    const use = { type: 'tool_use', id: 't1', name: 'read', input: { path: 'x' } }
+    const body = { id: 'm1', type: 'message', content: [{ type: 'text', text: 'a' }, use], stop_reason: 'tool_use' }
+    expect(await said(JSON.stringify(body, null, indent), 'anthropic')).toMatchObject({
+      text: 'a',
+      calls: [{ id: 't1', arguments: { path: 'x' }, runnable: true, source: 'message_start' }],
+      stop: { provider: 'tool_use', unified: 'calls' },
+      error: null,
+    })
+  })
+
+  it.each<ProviderName>(['anthropic', 'openai-chat', 'openai-responses'])('may be the body of an error: %s', async (provider) => {
+    const body = { ...(provider === 'anthropic' && { type: 'error' }), error: { type: 'overloaded_error', message: 'it is busy' } }
+    expect((await said(JSON.stringify(body, null, 2), provider)).error).toMatchObject({
+      code: 'provider.stream',
+      message: expect.stringContaining('it is busy'),
+    })
+  })
+
+  it('that ends with response.done ends there', async () => {
+    const item = (id: string) => ({ type: 'function_call', id, call_id: id, name: 'read', arguments: '{}', status: 'completed' })
+    const response = (id: string) => [
+      { type: 'response.created', response: { id } },
+      { type: 'response.done', response: { id, status: 'completed', output: [item(id)] } },
+    ]
+    const lines = chunks(...response('r1'), ...response('r2'))
+    for (const content of [lines.join('\n'), events(lines)]) {
+      expect((await said(content, 'openai-responses')).calls).toMatchObject([{ id: 'r1' }, { id: 'r2' }])
+    }
+  })
+
   it.each([
     ['events', (lines: string[]) => lines.map((line) => `event: ${JSON.parse(line).type}\ndata: ${line}\n\n`).join('')],
     ['lines', (lines: string[]) => lines.join('\n')],
@@ -136,6 +167,12 @@ describe('a call', () => {
     expect(await only([call(''), ending])).toMatchObject([{ arguments: {}, runnable: true, source: 'none', raw: '' }])
   })
 
+  it('that stands in the text is read out of it where its tool was offered', async () => {
+    const written = [piece({ content: '<tool_call>\n{"name":"read","arguments":{"path":"x"}}\n</tool_call>' }), piece({}, 'stop')]
+    expect(await only(written, tools)).toMatchObject([{ name: 'read', arguments: { path: 'x' }, runnable: true, source: 'text' }])
+    expect(await only(written)).toEqual([])
+  })
+
   it('that was mended shows what came', async () => {
     expect(await only([call("{'path':'x',}"), ending], tools)).toMatchObject([
       { arguments: { path: 'x' }, runnable: true, raw: "{'path':'x',}", repaired: true },
@@ -159,6 +196,39 @@ describe('what cannot be read', () => {
     expect(exitCode).toBe(1)
   })
 
+  const responses = chunks(
+    { type: 'response.created', response: { error: null } },
+    { type: 'response.completed', response: { output: [] } },
+  )
+  it.each<[ProviderName, ProviderName, string]>([
+    ['anthropic', 'openai-chat', chunks(call('{}'), piece({}, 'tool_calls')).join('\n')],
+    ['openai-responses', 'openai-chat', `${events(chunks(call('{}')))}data: [DONE]\n\n`],
+    ['openai-chat', 'anthropic', events(message(1, {}))],
+    ['openai-responses', 'anthropic', '{"type":"message","content":[],"stop_reason":"end_turn"}'],
+    ['anthropic', 'openai-responses', responses.join('\n')],
+    ['openai-chat', 'openai-responses', responses.join('\n')],
+  ])('may be of another provider: read as %s, and %s wrote it', async (provider, other, content) => {
+    const { exitCode, text } = await run([fileOf('foreign', content)], { provider, json: true })
+    const message = `it has no event of ${provider}; by its events it was recorded from ${other}: try --provider ${other}`
+    expect(JSON.parse(text)).toMatchObject({ calls: [], error: { code: 'recording.invalid', message } })
+    expect(exitCode).toBe(1)
+    expect((await said(content, other)).error).toBeNull()
+  })
+
+  it('may be of no provider at all', async () => {
+    expect((await said('data: {"a":1}\n\n', 'anthropic')).error).toEqual({
+      code: 'recording.invalid',
+      message: 'it has no event of anthropic',
+    })
+  })
+
+  it.each([': keep-alive\n\n', 'data: [DONE]\n\n', 'event: ping\ndata: {}\n\n'])(
+    'is not a stream that was cut before it said anything: %j',
+    async (content) => {
+      expect(await said(content, 'anthropic')).toMatchObject({ stop: { provider: null, unified: 'cut' }, error: null })
+    },
+  )
+
   it('does not keep the other files from being read', async () => {
     const good = fileOf('good', chunks(piece({ content: 'a' }, 'stop')).join('\n'))
     const { exitCode, text } = await run([join(folder, 'missing'), good], { provider: 'openai-chat', json: true })
@@ -174,6 +244,7 @@ describe('what cannot be read', () => {
     ['{}', 'a JSON array of {name, schema}'],
     ['[{"name":"read"}]', 'element 0'],
     ['[', 'a JSON array'],
+    ['[{"name":"a","schema":{}},{"name":"b","schema":{}},{"name":"a","schema":{}}]', "element 2 has the name of an earlier one, 'a'"],
   ])('of tools is bad usage: %s', async (content, words) => {
     const tools = fileOf('tools.json', content)
     await expect(run([], { provider: 'anthropic', tools })).rejects.toMatchObject({
