@@ -91,7 +91,7 @@ export function readChunk(stream: ChatStream, name: string | null, data: string)
 
   if (stream.id === '' && typeof chunk.id === 'string') stream.id = shortReason(chunk.id)
   const found = choiceOf(stream, chunk)
-  const error = errorIn(chunk, name) ?? (isObject(found?.choice.error) ? found.choice.error : undefined)
+  const error = errorIn(chunk, name, found?.choice)
   if (error !== undefined) return spoil(stream, faultOf(error))
   const usage = usageIn(chunk, found?.choice)
   if (usage !== undefined) Object.assign(stream, { usage: usageOf(usage), rawUsage: usage })

@@ -462,6 +462,15 @@ describe('what a server should not send', () => {
     ['in a choice', { choices: [{ delta: {}, error: { message: 'it broke', code: 500 } }] }, 'transient', true],
     ['a text', { error: 'it broke' }, 'transient', true],
     ['in the place of a chunk', { object: 'error', message: 'it broke', type: 'BadRequestError', code: 400 }, 'refused', false],
+    ['a text in a choice', { choices: [{ delta: {}, error: 'it broke' }] }, 'transient', true],
+    ['in a delta', { choices: [{ delta: { error: { message: 'it broke' } } }] }, 'transient', true],
+    ['beside the chunk', { choices: [{ delta: {}, finish_reason: 'tool_calls' }], x_groq: { error: 'it broke' } }, 'transient', true],
+    ['a status of its own beside no choices', { choices: null, base_resp: { status_code: 7, status_msg: 'it broke' } }, 'transient', true],
+    ['a list', { errors: [{ message: 'it broke', code: 7 }], success: false, result: {} }, 'transient', true],
+    ['a list of texts', { errors: ['it broke'], choices: null }, 'transient', true],
+    ['with a code of its own', { error_code: 7, error_msg: 'it broke' }, 'transient', true],
+    ['that names its status', { status: 'error', msg: 'it broke' }, 'transient', true],
+    ['that was no success', { success: false, msg: 'it broke' }, 'transient', true],
     ['with a detail', { detail: 'it broke' }, 'transient', true],
     ['that refuses', { error: { message: 'it broke', type: 'invalid_request_error' } }, 'refused', false],
     ['that refuses with a status', { error: { message: 'it broke', code: 401 } }, 'refused', false],
@@ -475,6 +484,18 @@ describe('what a server should not send', () => {
     const { fault, parts } = read(chunk({ content: 'a' }), payload)
     expect(fault).toMatchObject({ class: failureClass, retryable, reason: expect.stringContaining('it broke') })
     expect(parts.at(-1)?.kind).toBe('error')
+  })
+
+  it.each<[string, Json]>([
+    ['an empty object', { error: {} }],
+    ['a code of zero', { error: { code: 0, message: '' } }],
+    ['an empty text', { error: '' }],
+    ['a status of zero', { base_resp: { status_code: 0, status_msg: '' } }],
+    ['an empty list', { errors: [] }],
+    ['nothing beside the chunk', { x_groq: { id: 'q', error: null } }],
+  ])('may say that there was no error: %s', (_, fields) => {
+    const { fault, calls } = read({ ...call(0, 'c1', 'read', a), ...fields }, { ...fields, choices: null }, finish(), done)
+    expect({ fault, calls }).toEqual({ fault: undefined, calls: [one()] })
   })
 
   it('is an error by the name of its event, whatever it holds', () => {
