@@ -12,7 +12,7 @@ import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
-import { meaningOf } from './finish-words.ts'
+import { finishWord, meaningOf } from './finish-words.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
 import { usageIn, usageOf } from './openai-chat-usage.ts'
 import type { Failed } from './provider.ts'
@@ -47,6 +47,8 @@ export type ChatStream = {
   nativeFinish: string
   /** What all words for the end meant, also those behind another one. */
   signs: Set<ReturnType<typeof meaningOf>>
+  /** The word for an end that says that the response failed; undefined: none came. */
+  failure: string | undefined
   /** The end mark came. */
   over: boolean
   /** A payload was passed over (C2). */
@@ -71,6 +73,7 @@ export function newChatStream({ secret, model }: { secret: string; model: string
     finish: '',
     nativeFinish: '',
     signs: new Set(),
+    failure: undefined,
     over: false,
     hasUnread: false,
     ended: false,
@@ -153,8 +156,8 @@ function readChoice(stream: ChatStream, { choice, at, isFirst }: FoundChoice, pa
   ]
   events.push(...callPieces(stream, delta, { payload, path: ['choices', at, key] }))
   setFinish(stream, choice)
-  if (!stream.signs.has('failed')) return events
-  return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.finish}'`))]
+  if (stream.failure === undefined) return events
+  return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.failure}'`))]
 }
 
 /** A text, or a list of parts of which some are thinking. */
@@ -224,12 +227,15 @@ function argumentPiece(given: unknown, payload: string, path: (string | number)[
 }
 
 /** A gateway may call it tool_calls although the model behind it ran into its limit. */
-function setFinish(stream: ChatStream, { finish_reason: finish, native_finish_reason: native }: Json): void {
-  if (typeof finish === 'string' && finish !== '') stream.finish = shortReason(finish)
-  if (typeof native === 'string' && native !== '') stream.nativeFinish = shortReason(native)
-  for (const word of [finish, native]) {
-    const meaning = typeof word === 'string' ? meaningOf(word) : undefined
+function setFinish(stream: ChatStream, choice: Json): void {
+  const finish = finishWord(choice.finish_reason)
+  const native = finishWord(choice.native_finish_reason)
+  if (finish !== '') stream.finish = shortReason(finish)
+  if (native !== '') stream.nativeFinish = shortReason(native)
+  for (const word of [finish, native, finishWord(choice.finish_details)]) {
+    const meaning = meaningOf(word)
     if (meaning !== undefined) stream.signs.add(meaning)
+    if (meaning === 'failed') stream.failure ??= shortReason(word)
   }
 }
 

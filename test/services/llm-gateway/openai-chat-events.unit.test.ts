@@ -359,6 +359,30 @@ describe('the end', () => {
     ['length', 'length'],
     ['max_tokens', 'length'],
     ['content_filter', 'refusal'],
+    ['STOP', 'end'],
+    ['FinishReason.STOP', 'end'],
+    ['COMPLETE', 'end'],
+    ['done', 'end'],
+    ['stop_sequence', 'end'],
+    ['ToolCalls', 'calls'],
+    ['tool_use', 'calls'],
+    ['FINISH_REASON_MAX_TOKENS', 'length'],
+    ['FinishReason.MAX_TOKENS', 'length'],
+    ['MaxTokens', 'length'],
+    ['max-tokens', 'length'],
+    ['max_new_tokens', 'length'],
+    ['max_length', 'length'],
+    ['output_token_limit', 'length'],
+    ['context_length_exceeded', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['incomplete', 'length'],
+    ['ContentFilter', 'refusal'],
+    ['RECITATION', 'refusal'],
+    ['PROHIBITED_CONTENT', 'refusal'],
+    ['BLOCKLIST', 'refusal'],
+    ['SPII', 'refusal'],
+    ['ERROR_TOXIC', 'refusal'],
+    ['moderation', 'refusal'],
     ['something_new', 'other'],
   ] as const)('%s means %s', (reason, stop) => {
     expect(read(finish(reason))).toMatchObject({ stop, finish: reason })
@@ -383,7 +407,30 @@ describe('the end', () => {
     expect(read(finish('tool_calls'), finish('tool_calls'), chunk({}), done)).toMatchObject({ stop: 'calls', finish: 'tool_calls' })
   })
 
-  it.each(['error', 'network_error', 'abort', 'insufficient_system_resource'])('%s is none: another attempt may fare better', (reason) => {
+  it.each(['null', 'None', ' ', '', {}, 7, 'FINISH_REASON_UNSPECIFIED'])('%j is no word', (word) => {
+    expect(read(call(0, 'c1', 'read', a), chunk({}, { finish_reason: word }))).toMatchObject({ stop: 'cut', finish: '' })
+    expect(read(finish('length'), chunk({}, { finish_reason: word, native_finish_reason: word }))).toMatchObject({
+      stop: 'length',
+      finish: 'length',
+      nativeFinish: '',
+    })
+  })
+
+  it('may be an object that says of which type it is', () => {
+    expect(read(chunk({}, { finish_reason: { type: 'length', length: 16 } }))).toMatchObject({ stop: 'length', finish: 'length' })
+    expect(read(chunk({}, { finish_reason: 'stop', finish_details: { type: 'max_tokens' } })).stop).toBe('length')
+    expect(read(chunk({}, { finish_reason: { type: 'abort' } })).fault?.reason).toContain("'abort'")
+  })
+
+  it('is none where the server behind a gateway says so', () => {
+    const sent = read(call(0, 'c1', 'read', a), chunk({}, { finish_reason: 'tool_calls', native_finish_reason: 'MALFORMED_FUNCTION_CALL' }))
+    expect(sent.fault?.reason).toContain("'MALFORMED_FUNCTION_CALL'")
+  })
+
+  it.each([
+    ...['error', 'network_error', 'abort', 'insufficient_system_resource', 'USER_CANCEL', 'failed', 'interrupted', 'timed_out', 'timeout'],
+    ...['malformed_tool_use', 'UNEXPECTED_TOOL_CALL', 'server_error', 'rate_limit', 'function_call_filter: MALFORMED_FUNCTION_CALL'],
+  ])('%s is none: another attempt may fare better', (reason) => {
     expect(read(chunk({ content: 'a' }), finish(reason)).fault).toMatchObject({ class: 'transient', retryable: true })
   })
 })
