@@ -49,6 +49,10 @@ export type ChatStream = {
   signs: Set<ReturnType<typeof meaningOf>>
   /** The word for an end that says that the response failed; undefined: none came. */
   failure: string | undefined
+  /** A piece of a call came. */
+  hasCalls: boolean
+  /** A call without a byte of its arguments came when the word for the end was already there, and no such word since. */
+  isOpen: boolean
   /** The end mark came. */
   over: boolean
   /** A payload was passed over (C2). */
@@ -74,6 +78,8 @@ export function newChatStream({ secret, model }: { secret: string; model: string
     nativeFinish: '',
     signs: new Set(),
     failure: undefined,
+    hasCalls: false,
+    isOpen: false,
     over: false,
     hasUnread: false,
     ended: false,
@@ -115,9 +121,10 @@ function saidEvents(stream: ChatStream): PartEvent[] {
 }
 
 /** The provider's word in our vocabulary. That it was cut counts whichever of its words says so. */
-export function stopOf({ finish, signs, over, choice, hasUnread, blocks }: ChatStream): Stop {
+export function stopOf({ finish, signs, over, choice, hasUnread, blocks, isOpen }: ChatStream): Stop {
   if (signs.has('length')) return 'length'
   if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
+  if (isOpen && !over) return 'cut'
   if (finish === '') return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
   const meaning = meaningOf(finish)
   return meaning === undefined || meaning === 'failed' ? 'other' : meaning
@@ -154,10 +161,22 @@ function readChoice(stream: ChatStream, { choice, at, isFirst }: FoundChoice, pa
     ...reasoningEvents(stream, delta),
     ...blockEvents(stream, 'refusal', delta.refusal),
   ]
-  events.push(...callPieces(stream, delta, { payload, path: ['choices', at, key] }))
+  const pieces = callPieces(stream, delta, { payload, path: ['choices', at, key] })
+  // Some servers say the calls only in the message that they put behind the pieces of the text.
+  if (key === 'delta' && pieces.length === 0 && !stream.hasCalls && isObject(choice.message))
+    pieces.push(...callPieces(stream, choice.message, { payload, path: ['choices', at, 'message'] }))
   setFinish(stream, choice)
+  if (pieces.length > 0) stream.hasCalls = true
+  stream.isOpen = key === 'delta' && isOpenAfter(stream, choice, pieces)
+  events.push(...pieces)
   if (stream.failure === undefined) return events
   return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.failure}'`))]
+}
+
+/** Whether arguments may still follow the word for the end: a server that says it before a call has any says it in every chunk. */
+function isOpenAfter({ finish, isOpen }: ChatStream, choice: Json, pieces: PartEvent[]): boolean {
+  if (pieces.some(({ name, text }) => name !== null && text === '')) return finish !== ''
+  return isOpen && finishWord(choice.finish_reason) === '' && pieces.every(({ text }) => text === '')
 }
 
 /** A text, or a list of parts of which some are thinking. */

@@ -123,6 +123,11 @@ describe('a call', () => {
       [call(0, 'c1', 'read', a), { choices: [{ message: { tool_calls: [piece(none, 'c1', 'read', a)] } }] }],
       [one()],
     ],
+    [
+      'only in a message behind the text',
+      [chunk({ content: 'x' }), { choices: [{ delta: {}, message: { content: 'x', tool_calls: [piece(none, 'c1', 'read', a)] } }] }],
+      [one()],
+    ],
     ['that never gets a name', [call(0, 'c1', none, a)], [one({ name: '' })]],
     ['with a blank name', [call(0, 'c1', ' ', a)], [one({ name: '' })]],
     ['without any byte', [call(0, 'c1', 'read', ''), call(0, none, none, none)], [one({ text: '' })]],
@@ -420,6 +425,21 @@ describe('the end', () => {
     expect(read(chunk({}, { finish_reason: { type: 'length', length: 16 } }))).toMatchObject({ stop: 'length', finish: 'length' })
     expect(read(chunk({}, { finish_reason: 'stop', finish_details: { type: 'max_tokens' } })).stop).toBe('length')
     expect(read(chunk({}, { finish_reason: { type: 'abort' } })).fault?.reason).toContain("'abort'")
+  })
+
+  it('is none for a call that only began with it, until the end mark or another word comes', () => {
+    const began = chunk({ tool_calls: [piece(0, 'c1', 'read', '')] }, { finish_reason: 'stop' })
+    expect(read(finish('stop'), began).stop).toBe('cut')
+    expect(read(finish('stop'), call(0, 'c1', 'read', '')).stop).toBe('cut')
+    expect(read(began, done).stop).toBe('end')
+    expect(read(began, finish('stop')).stop).toBe('end')
+    expect(read(began, call(0, none, none, a)).stop).toBe('end')
+    expect(read(chunk({ tool_calls: [piece(0, 'c1', 'read', a)] }, { finish_reason: 'stop' })).stop).toBe('end')
+    const whole = { choices: [{ message: { tool_calls: [piece(none, 'c1', 'read', '')] }, finish_reason: 'stop' }] }
+    expect(read(whole).stop).toBe('end')
+    const closing = chunk({ tool_calls: [piece(0, none, none, '')] }, { finish_reason: 'stop' })
+    expect(read(call(0, 'c1', 'read', a), closing).stop).toBe('end')
+    expect(read(chunk({ tool_calls: [piece(0, 'c1', 'read', ''), piece(1, 'c2', 'read', a)] }, { finish_reason: 'stop' })).stop).toBe('cut')
   })
 
   it('is none where the server behind a gateway says so', () => {
