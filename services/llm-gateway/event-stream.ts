@@ -47,17 +47,24 @@ function tooLong(bytes: number): WeirError {
   return new WeirError('provider.stream', `${bytes} bytes of the stream without a complete event; at most ${limits.streamEventBytesMax}`)
 }
 
-/** As the HTML standard says; an event without data is none. */
+/**
+ * As the HTML standard says; an event without data is none. One field more is read: some servers write an error that comes in the middle of a stream
+ * as a field `error` of its own, without `data`. It is handed on as an event of that name.
+ */
 function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent[] } {
   const decoder = new TextDecoder()
+  const lines = errorLines()
   let events: SentEvent[] = []
   const parser = createParser({
     onEvent: ({ event = null, data }) => events.push({ event, data: withoutPrefix(data) }),
+    onError: ({ field, value = '' }) => {
+      if (field === 'error') events.push({ event: 'error', data: value })
+    },
   })
 
   function taken(text: string): SentEvent[] {
     events = []
-    parser.feed(text)
+    parser.feed(lines.whole(text))
     return events
   }
 
@@ -66,6 +73,26 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
     // The last event counts also where the server left out the blank line after it; one that is half there is no JSON.
     end: () => taken(`${decoder.decode()}\n\n`),
   }
+}
+
+/** Keeps a line that is or may become an `error` field until its end came: of fields that it does not know the parser takes whole lines only. */
+function errorLines(): { whole(text: string): string } {
+  let kept = ''
+  let isInLine = false
+
+  function whole(text: string): string {
+    // Only what is new can hold an end of the line that is kept.
+    const lastEnd = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r'))
+    const given = kept + text
+    const lineStart = lastEnd < 0 ? 0 : kept.length + lastEnd + 1
+    const line = given.slice(lineStart)
+    const isAtStart = lastEnd >= 0 || !isInLine
+    kept = isAtStart && 'error'.startsWith(line.slice(0, 'error'.length)) ? line : ''
+    isInLine = kept === '' && (line !== '' || !isAtStart)
+    return given.slice(0, given.length - kept.length)
+  }
+
+  return { whole }
 }
 
 /** Some proxies put the field's name before a payload that has it already. */

@@ -30,14 +30,42 @@ export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalTh
   }
 }
 
-/** The error that a chunk is or has; undefined: none. */
-export function errorIn(chunk: Json, eventName: string | null): Json | undefined {
-  const { error, object, type, choices, message, detail } = chunk
+/** The error that a chunk is or has, also in the `choice` that counts; undefined: none. */
+export function errorIn(chunk: Json, eventName: string | null, choice: Json = {}): Json | undefined {
+  const { base_resp: base, object, type, choices } = chunk
+  const holders = [chunk, choice, choice.delta, choice.message, chunk.x_groq].filter(isObject)
+  const error = holders.map((holder) => holder.error).find(saysSomething)
   if (isObject(error)) return error
-  if (typeof error === 'string' && error !== '') return { ...chunk, message: error }
+  if (error !== undefined) return { ...chunk, message: error }
+  if (isObject(base) && saysSomething(base.status_code)) return { code: base.status_code, message: base.status_msg }
   if (eventName === 'error' || object === 'error' || type === 'error') return chunk
-  // A body of an error, sent in the place of a chunk.
-  return choices === undefined && (typeof message === 'string' || detail !== undefined) ? chunk : undefined
+  return choices === undefined || choices === null ? errorBody(chunk) : undefined
+}
+
+/** What stands where an error would and only says that there is none, is none: `{}`, `false`, a code of 0, an object of nothing but such. */
+function saysSomething(value: unknown): boolean {
+  return isObject(value) ? Object.values(value).some((inner) => isObject(inner) || !isBlank(inner)) : !isBlank(value)
+}
+
+function isBlank(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === false ||
+    ((typeof value === 'string' || typeof value === 'number') && Number(value) === 0)
+  )
+}
+
+/** A body of an error, sent in the place of a chunk, in the words of many servers. */
+function errorBody(chunk: Json): Json | undefined {
+  const { message, detail, errors, success, status } = chunk
+  const first: unknown = Array.isArray(errors) ? errors[0] : errors
+  if (saysSomething(first)) return isObject(first) ? first : { ...chunk, message: first }
+  const said = [chunk.error_msg, chunk.error_message, chunk.msg].find((words) => typeof words === 'string')
+  const isError = saysSomething(chunk.error_code) || said !== undefined || success === false || status === 'error' || Number(status) >= 400
+  if (typeof message === 'string' || detail !== undefined || isError)
+    return { ...chunk, code: chunk.code ?? chunk.error_code, message: message ?? said ?? detail }
+  return undefined
 }
 
 /** What such an error means. */

@@ -12,7 +12,7 @@ import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import { exactJson, isObject, parseJson } from './exact-json.ts'
-import { meaningOf } from './finish-words.ts'
+import { finishWord, meaningOf } from './finish-words.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
 import { usageIn, usageOf } from './openai-chat-usage.ts'
 import type { Failed } from './provider.ts'
@@ -47,6 +47,12 @@ export type ChatStream = {
   nativeFinish: string
   /** What all words for the end meant, also those behind another one. */
   signs: Set<ReturnType<typeof meaningOf>>
+  /** The word for an end that says that the response failed; undefined: none came. */
+  failure: string | undefined
+  /** A piece of a call came. */
+  hasCalls: boolean
+  /** A call without a byte of its arguments came when the word for the end was already there, and no such word since. */
+  isOpen: boolean
   /** The end mark came. */
   over: boolean
   /** A payload was passed over (C2). */
@@ -71,6 +77,9 @@ export function newChatStream({ secret, model }: { secret: string; model: string
     finish: '',
     nativeFinish: '',
     signs: new Set(),
+    failure: undefined,
+    hasCalls: false,
+    isOpen: false,
     over: false,
     hasUnread: false,
     ended: false,
@@ -91,7 +100,7 @@ export function readChunk(stream: ChatStream, name: string | null, data: string)
 
   if (stream.id === '' && typeof chunk.id === 'string') stream.id = shortReason(chunk.id)
   const found = choiceOf(stream, chunk)
-  const error = errorIn(chunk, name) ?? (isObject(found?.choice.error) ? found.choice.error : undefined)
+  const error = errorIn(chunk, name, found?.choice)
   if (error !== undefined) return spoil(stream, faultOf(error))
   const usage = usageIn(chunk, found?.choice)
   if (usage !== undefined) Object.assign(stream, { usage: usageOf(usage), rawUsage: usage })
@@ -112,9 +121,10 @@ function saidEvents(stream: ChatStream): PartEvent[] {
 }
 
 /** The provider's word in our vocabulary. That it was cut counts whichever of its words says so. */
-export function stopOf({ finish, signs, over, choice, hasUnread, blocks }: ChatStream): Stop {
+export function stopOf({ finish, signs, over, choice, hasUnread, blocks, isOpen }: ChatStream): Stop {
   if (signs.has('length')) return 'length'
   if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
+  if (isOpen && !over) return 'cut'
   if (finish === '') return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
   const meaning = meaningOf(finish)
   return meaning === undefined || meaning === 'failed' ? 'other' : meaning
@@ -151,10 +161,22 @@ function readChoice(stream: ChatStream, { choice, at, isFirst }: FoundChoice, pa
     ...reasoningEvents(stream, delta),
     ...blockEvents(stream, 'refusal', delta.refusal),
   ]
-  events.push(...callPieces(stream, delta, { payload, path: ['choices', at, key] }))
+  const pieces = callPieces(stream, delta, { payload, path: ['choices', at, key] })
+  // Some servers say the calls only in the message that they put behind the pieces of the text.
+  if (key === 'delta' && pieces.length === 0 && !stream.hasCalls && isObject(choice.message))
+    pieces.push(...callPieces(stream, choice.message, { payload, path: ['choices', at, 'message'] }))
   setFinish(stream, choice)
-  if (!stream.signs.has('failed')) return events
-  return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.finish}'`))]
+  if (pieces.length > 0) stream.hasCalls = true
+  stream.isOpen = key === 'delta' && isOpenAfter(stream, choice, pieces)
+  events.push(...pieces)
+  if (stream.failure === undefined) return events
+  return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.failure}'`))]
+}
+
+/** Whether arguments may still follow the word for the end: a server that says it before a call has any says it in every chunk. */
+function isOpenAfter({ finish, isOpen }: ChatStream, choice: Json, pieces: PartEvent[]): boolean {
+  if (pieces.some(({ name, text }) => name !== null && text === '')) return finish !== ''
+  return isOpen && finishWord(choice.finish_reason) === '' && pieces.every(({ text }) => text === '')
 }
 
 /** A text, or a list of parts of which some are thinking. */
@@ -224,12 +246,15 @@ function argumentPiece(given: unknown, payload: string, path: (string | number)[
 }
 
 /** A gateway may call it tool_calls although the model behind it ran into its limit. */
-function setFinish(stream: ChatStream, { finish_reason: finish, native_finish_reason: native }: Json): void {
-  if (typeof finish === 'string' && finish !== '') stream.finish = shortReason(finish)
-  if (typeof native === 'string' && native !== '') stream.nativeFinish = shortReason(native)
-  for (const word of [finish, native]) {
-    const meaning = typeof word === 'string' ? meaningOf(word) : undefined
+function setFinish(stream: ChatStream, choice: Json): void {
+  const finish = finishWord(choice.finish_reason)
+  const native = finishWord(choice.native_finish_reason)
+  if (finish !== '') stream.finish = shortReason(finish)
+  if (native !== '') stream.nativeFinish = shortReason(native)
+  for (const word of [finish, native, finishWord(choice.finish_details)]) {
+    const meaning = meaningOf(word)
     if (meaning !== undefined) stream.signs.add(meaning)
+    if (meaning === 'failed') stream.failure ??= shortReason(word)
   }
 }
 

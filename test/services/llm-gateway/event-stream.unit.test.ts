@@ -24,6 +24,21 @@ describe('an event', () => {
     ['is none where only comments came', ': keep-alive\n\n\n\n', []],
     ['may follow a mark of the byte order', '\ufeffdata: 1\n\n', [{ event: null, data: '1' }]],
     [
+      'may be an error that came as a field of its own',
+      'data: 1\n\nerror: {"code":500}\n\ndata: 2\n\n',
+      [
+        { event: null, data: '1' },
+        { event: 'error', data: '{"code":500}' },
+        { event: null, data: '2' },
+      ],
+    ],
+    ['may be such an error without an end', 'error:{"code"', [{ event: 'error', data: '{"code"' }]],
+    [
+      'is no such error inside its data',
+      'data: x error: 1\ndata: error: 2\nerrors: 3\n\n',
+      [{ event: null, data: 'x error: 1\nerror: 2' }],
+    ],
+    [
       'may have lost the blank line behind it',
       'data: 1\n\ndata: 2',
       [
@@ -37,9 +52,10 @@ describe('an event', () => {
   })
 
   it.each(['\n', '\r\n', '\r'])('ends alike with %j, however it is cut into pieces', async (end) => {
-    const text = ['event: a', 'data: grün', 'data: 2', '', 'data: 😀', '', ''].join(end)
+    const text = ['event: a', 'data: grün', 'data: 2', '', 'error: it broke', '', 'data: 😀', '', ''].join(end)
     const expected = [
       { event: 'a', data: 'grün\n2' },
+      { event: 'error', data: 'it broke' },
       { event: null, data: '😀' },
     ]
     for (let pieceBytes = 1; pieceBytes <= Buffer.byteLength(text); pieceBytes += 1)

@@ -123,6 +123,11 @@ describe('a call', () => {
       [call(0, 'c1', 'read', a), { choices: [{ message: { tool_calls: [piece(none, 'c1', 'read', a)] } }] }],
       [one()],
     ],
+    [
+      'only in a message behind the text',
+      [chunk({ content: 'x' }), { choices: [{ delta: {}, message: { content: 'x', tool_calls: [piece(none, 'c1', 'read', a)] } }] }],
+      [one()],
+    ],
     ['that never gets a name', [call(0, 'c1', none, a)], [one({ name: '' })]],
     ['with a blank name', [call(0, 'c1', ' ', a)], [one({ name: '' })]],
     ['without any byte', [call(0, 'c1', 'read', ''), call(0, none, none, none)], [one({ text: '' })]],
@@ -359,6 +364,30 @@ describe('the end', () => {
     ['length', 'length'],
     ['max_tokens', 'length'],
     ['content_filter', 'refusal'],
+    ['STOP', 'end'],
+    ['FinishReason.STOP', 'end'],
+    ['COMPLETE', 'end'],
+    ['done', 'end'],
+    ['stop_sequence', 'end'],
+    ['ToolCalls', 'calls'],
+    ['tool_use', 'calls'],
+    ['FINISH_REASON_MAX_TOKENS', 'length'],
+    ['FinishReason.MAX_TOKENS', 'length'],
+    ['MaxTokens', 'length'],
+    ['max-tokens', 'length'],
+    ['max_new_tokens', 'length'],
+    ['max_length', 'length'],
+    ['output_token_limit', 'length'],
+    ['context_length_exceeded', 'length'],
+    ['model_context_window_exceeded', 'length'],
+    ['incomplete', 'length'],
+    ['ContentFilter', 'refusal'],
+    ['RECITATION', 'refusal'],
+    ['PROHIBITED_CONTENT', 'refusal'],
+    ['BLOCKLIST', 'refusal'],
+    ['SPII', 'refusal'],
+    ['ERROR_TOXIC', 'refusal'],
+    ['moderation', 'refusal'],
     ['something_new', 'other'],
   ] as const)('%s means %s', (reason, stop) => {
     expect(read(finish(reason))).toMatchObject({ stop, finish: reason })
@@ -383,7 +412,45 @@ describe('the end', () => {
     expect(read(finish('tool_calls'), finish('tool_calls'), chunk({}), done)).toMatchObject({ stop: 'calls', finish: 'tool_calls' })
   })
 
-  it.each(['error', 'network_error', 'abort', 'insufficient_system_resource'])('%s is none: another attempt may fare better', (reason) => {
+  it.each(['null', 'None', ' ', '', {}, 7, 'FINISH_REASON_UNSPECIFIED'])('%j is no word', (word) => {
+    expect(read(call(0, 'c1', 'read', a), chunk({}, { finish_reason: word }))).toMatchObject({ stop: 'cut', finish: '' })
+    expect(read(finish('length'), chunk({}, { finish_reason: word, native_finish_reason: word }))).toMatchObject({
+      stop: 'length',
+      finish: 'length',
+      nativeFinish: '',
+    })
+  })
+
+  it('may be an object that says of which type it is', () => {
+    expect(read(chunk({}, { finish_reason: { type: 'length', length: 16 } }))).toMatchObject({ stop: 'length', finish: 'length' })
+    expect(read(chunk({}, { finish_reason: 'stop', finish_details: { type: 'max_tokens' } })).stop).toBe('length')
+    expect(read(chunk({}, { finish_reason: { type: 'abort' } })).fault?.reason).toContain("'abort'")
+  })
+
+  it('is none for a call that only began with it, until the end mark or another word comes', () => {
+    const began = chunk({ tool_calls: [piece(0, 'c1', 'read', '')] }, { finish_reason: 'stop' })
+    expect(read(finish('stop'), began).stop).toBe('cut')
+    expect(read(finish('stop'), call(0, 'c1', 'read', '')).stop).toBe('cut')
+    expect(read(began, done).stop).toBe('end')
+    expect(read(began, finish('stop')).stop).toBe('end')
+    expect(read(began, call(0, none, none, a)).stop).toBe('end')
+    expect(read(chunk({ tool_calls: [piece(0, 'c1', 'read', a)] }, { finish_reason: 'stop' })).stop).toBe('end')
+    const whole = { choices: [{ message: { tool_calls: [piece(none, 'c1', 'read', '')] }, finish_reason: 'stop' }] }
+    expect(read(whole).stop).toBe('end')
+    const closing = chunk({ tool_calls: [piece(0, none, none, '')] }, { finish_reason: 'stop' })
+    expect(read(call(0, 'c1', 'read', a), closing).stop).toBe('end')
+    expect(read(chunk({ tool_calls: [piece(0, 'c1', 'read', ''), piece(1, 'c2', 'read', a)] }, { finish_reason: 'stop' })).stop).toBe('cut')
+  })
+
+  it('is none where the server behind a gateway says so', () => {
+    const sent = read(call(0, 'c1', 'read', a), chunk({}, { finish_reason: 'tool_calls', native_finish_reason: 'MALFORMED_FUNCTION_CALL' }))
+    expect(sent.fault?.reason).toContain("'MALFORMED_FUNCTION_CALL'")
+  })
+
+  it.each([
+    ...['error', 'network_error', 'abort', 'insufficient_system_resource', 'USER_CANCEL', 'failed', 'interrupted', 'timed_out', 'timeout'],
+    ...['malformed_tool_use', 'UNEXPECTED_TOOL_CALL', 'server_error', 'rate_limit', 'function_call_filter: MALFORMED_FUNCTION_CALL'],
+  ])('%s is none: another attempt may fare better', (reason) => {
     expect(read(chunk({ content: 'a' }), finish(reason)).fault).toMatchObject({ class: 'transient', retryable: true })
   })
 })
@@ -462,6 +529,15 @@ describe('what a server should not send', () => {
     ['in a choice', { choices: [{ delta: {}, error: { message: 'it broke', code: 500 } }] }, 'transient', true],
     ['a text', { error: 'it broke' }, 'transient', true],
     ['in the place of a chunk', { object: 'error', message: 'it broke', type: 'BadRequestError', code: 400 }, 'refused', false],
+    ['a text in a choice', { choices: [{ delta: {}, error: 'it broke' }] }, 'transient', true],
+    ['in a delta', { choices: [{ delta: { error: { message: 'it broke' } } }] }, 'transient', true],
+    ['beside the chunk', { choices: [{ delta: {}, finish_reason: 'tool_calls' }], x_groq: { error: 'it broke' } }, 'transient', true],
+    ['a status of its own beside no choices', { choices: null, base_resp: { status_code: 7, status_msg: 'it broke' } }, 'transient', true],
+    ['a list', { errors: [{ message: 'it broke', code: 7 }], success: false, result: {} }, 'transient', true],
+    ['a list of texts', { errors: ['it broke'], choices: null }, 'transient', true],
+    ['with a code of its own', { error_code: 7, error_msg: 'it broke' }, 'transient', true],
+    ['that names its status', { status: 'error', msg: 'it broke' }, 'transient', true],
+    ['that was no success', { success: false, msg: 'it broke' }, 'transient', true],
     ['with a detail', { detail: 'it broke' }, 'transient', true],
     ['that refuses', { error: { message: 'it broke', type: 'invalid_request_error' } }, 'refused', false],
     ['that refuses with a status', { error: { message: 'it broke', code: 401 } }, 'refused', false],
@@ -475,6 +551,18 @@ describe('what a server should not send', () => {
     const { fault, parts } = read(chunk({ content: 'a' }), payload)
     expect(fault).toMatchObject({ class: failureClass, retryable, reason: expect.stringContaining('it broke') })
     expect(parts.at(-1)?.kind).toBe('error')
+  })
+
+  it.each<[string, Json]>([
+    ['an empty object', { error: {} }],
+    ['a code of zero', { error: { code: 0, message: '' } }],
+    ['an empty text', { error: '' }],
+    ['a status of zero', { base_resp: { status_code: 0, status_msg: '' } }],
+    ['an empty list', { errors: [] }],
+    ['nothing beside the chunk', { x_groq: { id: 'q', error: null } }],
+  ])('may say that there was no error: %s', (_, fields) => {
+    const { fault, calls } = read({ ...call(0, 'c1', 'read', a), ...fields }, { ...fields, choices: null }, finish(), done)
+    expect({ fault, calls }).toEqual({ fault: undefined, calls: [one()] })
   })
 
   it('is an error by the name of its event, whatever it holds', () => {
