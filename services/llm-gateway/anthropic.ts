@@ -64,13 +64,11 @@ async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<
   }
 }
 
-/** The message stands in its start as it came: parsing it would change what the model sent. */
+/** The message stands in its start as it came: parsing it would change what the model sent. Without a reason for its end nobody knows whether it is whole. */
 function messageEvents({ stop_reason }: Record<string, unknown>, body: string): SentEvent[] {
-  return [
-    `{"type":"message_start","message":${body}}`,
-    JSON.stringify({ type: 'message_delta', delta: { stop_reason } }),
-    '{"type":"message_stop"}',
-  ].map((data) => ({ event: null, data }))
+  const end = [JSON.stringify({ type: 'message_delta', delta: { stop_reason } }), '{"type":"message_stop"}']
+  const isOver = typeof stop_reason === 'string' && stop_reason !== ''
+  return [`{"type":"message_start","message":${body}}`, ...(isOver ? end : [])].map((data) => ({ event: null, data }))
 }
 
 /** What the provider itself called finished is, also when the connection breaks after that. Without a word of it the answer is cut. */

@@ -301,7 +301,7 @@ describe('a body of JSON, of a server that does not stream', () => {
 
   it('may be cut by the limit, or end without a reason', async () => {
     expect((await askFor(bodyOf({ stop_reason: 'max_tokens' }))).ending).toMatchObject({ stop: 'length' })
-    expect((await askFor(bodyOf({ stop_reason: null }))).ending).toMatchObject({ stop: 'other', finish: '' })
+    expect((await askFor(bodyOf({ stop_reason: null }))).ending).toMatchObject({ stop: 'cut', finish: '' })
   })
 
   it('may be an error, and one that is half there is a cut', async () => {
