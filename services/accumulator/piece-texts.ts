@@ -42,7 +42,7 @@ function repeatedObject(pieces: string[]): string | undefined {
 }
 
 /** The whole object that a text begins with, and the blanks after it. */
-function firstObject(text: string): string | undefined {
+export function firstObject(text: string): string | undefined {
   const first = text.slice(0, faultOf(text)?.at ?? text.length)
   return isObjectText(first) ? first : undefined
 }

@@ -12,6 +12,7 @@ import type { StreamedCall } from './call.ts'
 import { finalCall } from './call.ts'
 import type { PiecedCalls } from './call-pieces.ts'
 import { addExtra, addPiece, hasBegun, newPiecedCalls } from './call-pieces.ts'
+import { firstObject } from './piece-texts.ts'
 import { argumentsFrom } from './source-precedence.ts'
 
 /** The response beside a failure. Its tokens were used all the same. */
@@ -35,7 +36,7 @@ export function foldResponse(
   if (failure !== null) return { response: empty, failure }
 
   const { errors } = stream
-  const strayArguments = stream.strayArguments || streamed.some(hasSurplus)
+  const strayArguments = stream.strayArguments || (streamed.some(({ deltas }) => deltas.length === 0) && streamed.some(hasSurplus))
   const calls = streamed.map((call, ordinal) =>
     finalCall(call, { ordinal, stop: finished.stop, last: ordinal === streamed.length - 1, broken: errors.length > 0, strayArguments }),
   )
@@ -152,10 +153,8 @@ function isRepeat(call: StreamedCall, before: StreamedCall): boolean {
 /** Behind one whole object another one begins: the arguments of another call were sent to this one. */
 function hasSurplus(call: StreamedCall): boolean {
   const { raw } = argumentsFrom(call)
-  const fault = jsonFault(raw, limits.argumentDepthMax)
-  if (fault?.kind !== 'unexpected' || raw[fault.at] !== '{') return false
-  const whole = raw.slice(0, fault.at)
-  return whole.trimStart().startsWith('{') && jsonFault(whole, limits.argumentDepthMax) === undefined
+  const first = firstObject(raw)
+  return first !== undefined && raw.startsWith('{', first.length)
 }
 
 /** What a server wants to see again beside its calls, as a block for whoever builds the next request. */

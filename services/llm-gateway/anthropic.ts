@@ -12,27 +12,23 @@ import type { MessageStream } from './anthropic-events.ts'
 import { endMessage, newMessageStream, readEvent, stopOf } from './anthropic-events.ts'
 import { messageRequest } from './anthropic-request.ts'
 import type { SentEvent } from './event-stream.ts'
-import { sentEvents, wholeBody } from './event-stream.ts'
-import { isObject, parseJson } from './exact-json.ts'
+import { answeredEvents } from './event-stream.ts'
+import { isObject } from './exact-json.ts'
 import { httpFetch } from './http-fetch.ts'
 import { stopAtLimit } from './output-limit.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
 import { interruptionOf } from './provider-errors.ts'
+import { sdkOptions } from './sdk-options.ts'
 import { streamedAnswer } from './streamed-answer.ts'
-
-/** The longest wait that a timer can hold: how long to wait is ours to say, byte by byte, and not the SDK's. */
-const never = 2 ** 31 - 1
 
 /** How this agent's model is asked; its key and its address stay in here. `fetch`: how HTTP is spoken; tests hand in recorded answers. */
 export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = httpFetch): Provider {
   const client = new Anthropic({
+    ...sdkOptions,
     apiKey: agent.model.apiKey,
     // null, not undefined: a variable of the environment must not send an agent's conversations elsewhere.
     baseURL: agent.model.baseUrl ?? null,
     fetch,
-    maxRetries: 0,
-    timeout: never,
-    logLevel: 'off',
   })
 
   return {
@@ -42,7 +38,7 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = httpFet
           stream: newMessageStream(agent.model.apiKey),
           ask: () => client.messages.create({ ...messageRequest(agent, request), stream: true }, { signal }).asResponse(),
           refused: (error) => refusalOf(error, agent.model.apiKey),
-          sent: (response) => eventsOf(response, heard),
+          sent: (response) => answeredEvents(response, heard, messageEvents),
           read: readEvent,
           end: (message, interruption) => (interruption === undefined ? endMessage(message) : []),
           ending: (stream, interruption) => endingOf(stream, interruption, agent.model.maxOutputTokens),
@@ -52,20 +48,13 @@ export function anthropic(agent: Agent, fetch: typeof globalThis.fetch = httpFet
   }
 }
 
-/** A server that does not stream answers with the whole message, or with an error, as a body of JSON. */
-async function* eventsOf(response: Response, heard: () => void): AsyncGenerator<SentEvent[], void> {
-  if (!response.headers.get('content-type')?.includes('application/json')) yield* sentEvents(response, heard)
-  else {
-    const body = await wholeBody(response, heard)
-    const whole = parseJson(body)
-    if (whole === undefined) yield* sentEvents(new Response(body), heard)
-    else if (isObject(whole) && whole.type === 'message') yield messageEvents(whole, body)
-    else yield [{ event: null, data: body }]
-  }
-}
-
-/** The message stands in its start as it came: parsing it would change what the model sent. Without a reason for its end nobody knows whether it is whole. */
-function messageEvents({ stop_reason }: Record<string, unknown>, body: string): SentEvent[] {
+/**
+ * The body of a server that does not stream: the whole message, or an error. The message stands in its start as it came: parsing it would change what the model
+ * sent. Without a reason for its end nobody knows whether it is whole.
+ */
+function messageEvents(whole: unknown, body: string): SentEvent[] {
+  if (!isObject(whole) || whole.type !== 'message') return [{ event: null, data: body }]
+  const { stop_reason } = whole
   const end = [JSON.stringify({ type: 'message_delta', delta: { stop_reason } }), '{"type":"message_stop"}']
   const isOver = typeof stop_reason === 'string' && stop_reason !== ''
   return [`{"type":"message_start","message":${body}}`, ...(isOver ? end : [])].map((data) => ({ event: null, data }))

@@ -5,6 +5,7 @@
 import { createParser } from 'eventsource-parser'
 import { WeirError } from '../../shared/errors.ts'
 import { limits } from '../../shared/limits.ts'
+import { parseJson } from './exact-json.ts'
 
 /** `event`: its `event:` line, null where it has none. */
 export type SentEvent = { event: string | null; data: string }
@@ -28,6 +29,24 @@ export async function* sentEvents(response: Response, heard: () => void): AsyncG
   }
   const events = reader.end()
   if (events.length > 0) yield events
+}
+
+/**
+ * As sentEvents, also of a server that does not stream and answers with one body of JSON. `eventsOf`: the events that such a body stands for, from its value and
+ * its text.
+ */
+export async function* answeredEvents(
+  response: Response,
+  heard: () => void,
+  eventsOf: (whole: unknown, body: string) => SentEvent[],
+): AsyncGenerator<SentEvent[], void> {
+  if (!response.headers.get('content-type')?.includes('application/json')) yield* sentEvents(response, heard)
+  else {
+    const body = await wholeBody(response, heard)
+    const whole = parseJson(body)
+    if (whole === undefined) yield* sentEvents(new Response(body), heard)
+    else yield eventsOf(whole, body)
+  }
 }
 
 /** A body that is no stream of events, as text; bounded and heard alike. */

@@ -2,6 +2,8 @@
 // as missing (I1). The exception is a field whose schema names null: strict function calling declares every field as required and an optional one
 // as "string or null", and there null is the right answer; refusing it would make the tool impossible to call.
 
+import { pointedTo } from './schema-reference.ts'
+
 type Schema = Record<string, unknown>
 
 /** The top level's `required`, each name once. */
@@ -33,17 +35,6 @@ function namesNull(schema: unknown, root: Schema, depth: number): boolean {
   return [schema.anyOf, schema.oneOf, schema.allOf].some(
     (parts) => Array.isArray(parts) && parts.some((part) => namesNull(part, root, depth + 1)),
   )
-}
-
-/** What a reference like "#/$defs/name" means in this document. */
-function pointedTo(ref: string, root: Schema): unknown {
-  if (!ref.startsWith('#/')) return undefined
-  let target: unknown = root
-  for (const step of ref.slice(2).split('/')) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    target = isObject(target) && Object.hasOwn(target, name) ? target[name] : undefined
-  }
-  return target
 }
 
 function isObject(value: unknown): value is Schema {

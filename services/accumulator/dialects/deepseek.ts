@@ -1,6 +1,7 @@
 // DeepSeek V3 and R1: <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>name, a fence with JSON, <｜tool▁call▁end｜><｜tool▁calls▁end｜>; since V3.1 the
 // name and the JSON stand on both sides of the mark, without a fence. Models write the marks' own characters in several ways.
 
+import { brokenAfter } from './broken-frame.ts'
 import type { Cursor } from './cursor.ts'
 import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
@@ -31,19 +32,16 @@ function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
   const calls: WrittenCall[] = []
   for (; tookMatch(cursor, callBegin) !== undefined; skipBlanks(cursor)) {
     const call = readCall(cursor, repairs)
-    if (call === undefined) return broken(calls, 'a call between its marks must be a name and its arguments as a JSON object')
+    if (call === undefined) return brokenAfter(calls, 'a call between its marks must be a name and its arguments as a JSON object')
     calls.push(call)
   }
-  if (hasSection && tookMatch(cursor, callsEnd) === undefined) return broken(calls, "'<｜tool▁calls▁end｜>' is missing after the calls")
+  if (hasSection && tookMatch(cursor, callsEnd) === undefined)
+    return brokenAfter(calls, "'<｜tool▁calls▁end｜>' is missing after the calls")
   skipBlanks(cursor)
   tookMatch(cursor, sentenceEnd)
-  if (calls.length === 0) return broken(calls, 'there is no call between the marks')
+  if (calls.length === 0) return brokenAfter(calls, 'there is no call between the marks')
   if (!isOver(cursor)) return undefined // what follows the calls is none, so the text is not all calls
   return { kind: 'calls', calls, repairs, marked: true }
-}
-
-function broken(calls: WrittenCall[], why: string): Reading {
-  return { kind: 'broken', names: calls.flatMap(({ names }) => names), why, marked: true }
 }
 
 function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {

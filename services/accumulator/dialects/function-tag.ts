@@ -1,6 +1,7 @@
 // Qwen3-Coder's tags: <tool_call><function=name><parameter=key>value</parameter></function></tool_call>, where the outer tag, or only its beginning, is
 // often missing. Llama's own functions have JSON in the same tag: <function=name>{…}</function>. Seed-OSS has another outer tag.
 
+import { brokenAfter } from './broken-frame.ts'
 import type { Cursor } from './cursor.ts'
 import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenArguments, WrittenCall } from './dialect.ts'
@@ -30,7 +31,7 @@ export const functionTag: Dialect = {
 
 function broken(calls: WrittenCall[]): Reading {
   const why = "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else"
-  return { kind: 'broken', names: calls.flatMap(({ names }) => names), why, marked: true }
+  return brokenAfter(calls, why)
 }
 
 function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {

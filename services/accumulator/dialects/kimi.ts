@@ -1,6 +1,7 @@
 // Kimi K2: <|tool_calls_section_begin|><|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|><|tool_calls_section_end|>.
 // What stands before the arguments is the call's id, and the name is inside of it.
 
+import { brokenAfter } from './broken-frame.ts'
 import type { Cursor } from './cursor.ts'
 import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
@@ -25,18 +26,15 @@ function section(cursor: Cursor, hasSection: boolean): Reading | undefined {
   const calls: WrittenCall[] = []
   for (skipBlanks(cursor); took(cursor, callBegin); skipBlanks(cursor)) {
     const call = readCall(cursor, repairs)
-    if (call === undefined) return broken(calls, 'a call between its marks must be an id, its arguments as a JSON object, and nothing else')
+    if (call === undefined)
+      return brokenAfter(calls, 'a call between its marks must be an id, its arguments as a JSON object, and nothing else')
     calls.push(call)
   }
   const isEnded = !hasSection || tookMatch(cursor, sectionEnd) !== undefined
-  if (!isEnded) return broken(calls, "'<|tool_calls_section_end|>' is missing after the calls")
-  if (calls.length === 0) return broken(calls, 'there is no call between the marks')
+  if (!isEnded) return brokenAfter(calls, "'<|tool_calls_section_end|>' is missing after the calls")
+  if (calls.length === 0) return brokenAfter(calls, 'there is no call between the marks')
   if (!isOver(cursor)) return undefined // what follows the calls is none, so the text is not all calls
   return { kind: 'calls', calls, repairs, marked: true }
-}
-
-function broken(calls: WrittenCall[], why: string): Reading {
-  return { kind: 'broken', names: calls.flatMap(({ names }) => names), why, marked: true }
 }
 
 function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {

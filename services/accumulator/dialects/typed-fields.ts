@@ -5,6 +5,7 @@
 // T2. Where no string is allowed, the text must be the JSON of what is. What cannot be typed is not guessed: it stays a string, and the schema refuses it.
 // T3. An argument that is given twice has no value; the object then has it twice, and is refused for that.
 
+import { pointedTo } from '../../../shared/arguments/schema-reference.ts'
 import type { WrittenField } from './dialect.ts'
 import type { Repair } from './written-json.ts'
 import { readJson } from './written-json.ts'
@@ -63,17 +64,6 @@ function withNull({ nullable }: Schema, types: Set<string>): Set<string> {
 function typeOf(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
-}
-
-/** What a reference like "#/$defs/name" means in this document. */
-function pointedTo(ref: string, root: Schema): unknown {
-  if (!ref.startsWith('#/')) return undefined
-  let target: unknown = root
-  for (const step of ref.slice(2).split('/')) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    target = isObject(target) && Object.hasOwn(target, name) ? target[name] : undefined
-  }
-  return target
 }
 
 function isObject(value: unknown): value is Schema {
