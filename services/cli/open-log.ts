@@ -74,7 +74,7 @@ async function partitionsIn(bus: Bus, settings: Settings): Promise<number> {
 
 /** None where the log is older than the topic. */
 export async function endsOf(
-  { bus, topicPrefix }: Pick<OpenLog, 'bus' | 'topicPrefix'>,
+  { bus, topicPrefix }: { bus: Pick<Bus, 'ends'>; topicPrefix: string },
   topic: TopicName | GuardTopicName,
 ): Promise<PartitionEnds[]> {
   try {

@@ -18,6 +18,7 @@ import { replayEqualsLog } from './checkers/replay-equals-log.ts'
 import { startsBounded } from './checkers/starts-bounded.ts'
 import { turnsEnd } from './checkers/turns-end.ts'
 import { unitsClose } from './checkers/units-close.ts'
+import { weirReplay } from './checkers/weir-replay.ts'
 import { startCluster } from './cluster.ts'
 import { createCoordinator } from './coordinator.ts'
 import type { Checker, Complaint, Evidence } from './evidence.ts'
@@ -195,7 +196,7 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
     connect: () => connectTo(world, client),
     run: toolsOf(world, client, calmChaos, scheduler),
   })
-  for (const checker of [...checkers, replayEqualsLog(entries)])
+  for (const checker of [...checkers, replayEqualsLog(entries), weirReplay(entries)])
     for (const complaint of await checker.check(evidence)) violations.push({ ...complaint, checker: checker.name })
   world.over = true
   for (const wake of world.sleeping) wake()

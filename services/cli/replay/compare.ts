@@ -1,0 +1,211 @@
+// One partition judged again: each stage's inbox through the runtime's own fold, and what it writes beside what the log has.
+// C1. What the log has decides what is folded: no stage ever reads what another one wrote in the replay. So one difference leads to no second one elsewhere.
+// C2. Each record is read once, for the fold whose inbox it stands in and for the stage that wrote it.
+// C3. What is not there yet, because the log was read while it grew, is no difference; nor is what cannot be judged (log-range.ts).
+
+import type { Offset, StoredRecord } from '../../../shared/bus/port.ts'
+import { batchesOf, leadersApartMs } from '../../../shared/bus/range.ts'
+import type { Milliseconds } from '../../../shared/clock.ts'
+import { parseId } from '../../../shared/runtime/derived-id.ts'
+import type { Fold, Taken } from '../../../shared/runtime/fold.ts'
+import { createFold } from '../../../shared/runtime/fold.ts'
+import type { StageName, TopicName } from '../../../shared/topology.ts'
+import { historyPrefix, stages, topics } from '../../../shared/topology.ts'
+import type { AnyStage } from '../../reducers.ts'
+import { beginningsIn } from './beginnings.ts'
+import type { Difference } from './difference.ts'
+import { isSameRecord } from './difference.ts'
+import { inTurns } from './lanes.ts'
+import type { PartitionRange, ReadLog, TopicRange } from './log-range.ts'
+import type { Again, Found, Pair } from './pair.ts'
+import { createPair } from './pair.ts'
+
+export type CompareOptions = {
+  log: ReadLog
+  range: PartitionRange
+  stages: readonly AnyStage[]
+  /** Only of this conversation. */
+  conversation: string | undefined
+  /** Whether others may write the log while it is read. */
+  grows: boolean
+  now: Milliseconds
+  tally: Tally
+  /** Called with each one, in no order. */
+  differs(difference: Difference): void
+  read(records: number): void
+}
+
+/** What was compared, of all partitions. */
+export type Tally = {
+  /** Read of the log. */
+  records: number
+  /** Written by a stage and the same as in the log. */
+  same: number
+  /** Written again, and not in the log yet: by a stage that is behind, or behind the end of the range. */
+  awaited: number
+  /** In a table or a log of which that part was deleted. */
+  deleted: number
+  /** Not judged: the beginning of their unit is not there. */
+  unjudged: number
+  /** The first ones of those whose units were not judged. */
+  unjudgedKeys: Set<string>
+  turns: number
+}
+
+export function beginTally(): Tally {
+  return { records: 0, same: 0, awaited: 0, deleted: 0, unjudged: 0, unjudgedKeys: new Set(), turns: 0 }
+}
+
+/** So much of one side may wait before the other one is read first. */
+const waitingBytesMax = 16 * 1024 * 1024
+const unjudgedNamesMax = 100
+/** A table forgets an entry only when nothing happened in its conversation for longer than a turn may take (shared/retention.ts). */
+const tableKeptMs: Milliseconds = 24 * 60 * 60 * 1000
+
+type Replayed = {
+  stage: AnyStage
+  inbox: TopicRange
+  fold: Fold<unknown>
+  /** By the topic that it writes to, with the prefix. */
+  pairs: Map<string, Pair>
+  /** The newest record of its inbox of which something stood in the log when the log was first looked at. */
+  writtenTo: Offset
+}
+
+export async function comparePartition(options: CompareOptions): Promise<void> {
+  const { log, range, tally, conversation, differs } = options
+  const { partition } = range
+  const byTopic = new Map(range.topics.map((topic) => [topic.topic, topic]))
+  const eventsFrom = range.topics.find(({ name }) => name === stages.conversation.inbox)?.from ?? 0
+  const beginnings = beginningsIn({ turnsFrom: range.turnsFrom, eventsFrom })
+  const replayed = new Map<StageName, Replayed>()
+  const readers = new Map<string, Replayed>()
+  for (const stage of options.stages) begin(stage)
+
+  for await (const { range: topic, records } of inTurns(log.bus, range.topics, isAhead)) {
+    const reader = readers.get(topic.topic)
+    const isEvents = topic.name === stages.conversation.inbox
+    for (const record of records) {
+      if (conversation !== undefined && !isOf(conversation, topic.name, record)) continue
+      if (record.id !== undefined) logged(topic, record, record.id)
+      if (reader === undefined || record.offset >= topic.to) continue
+      if (isEvents) beginnings.read(record)
+      const taking = reader.fold.take(record)
+      written(reader, record, taking instanceof Promise ? await taking : taking)
+    }
+    const next = (records.at(-1)?.offset ?? -1) + 1
+    if (reader !== undefined) for (const pair of reader.pairs.values()) pair.foldedTo(Math.min(next, topic.to))
+    tally.records += records.length
+    options.read(records.length)
+  }
+
+  for (const one of replayed.values()) finish(one)
+
+  function begin(stage: AnyStage): void {
+    const inbox = range.topics.find(({ name }) => name === stages[stage.name].inbox)
+    if (inbox === undefined) return // the log is older than the stage
+    const fold = createFold({
+      ...{ stage, partition, partitions: log.partitions, topicPrefix: log.topicPrefix, marks: {} },
+      readBack: (from, to) => readBack(inbox, from, to),
+    })
+    const one: Replayed = { stage, inbox, fold, pairs: new Map(), writtenTo: -1 }
+    for (const name of new Set(Object.values(stages[stage.name].ports))) {
+      const topic = byTopic.get(log.topicPrefix + name)
+      if (topic !== undefined) one.pairs.set(topic.topic, createPair((found) => tell(one, topic, found)))
+    }
+    replayed.set(stage.name, one)
+    readers.set(inbox.topic, one)
+  }
+
+  async function* readBack({ topic }: TopicRange, from: Offset, to: Offset): AsyncGenerator<StoredRecord[]> {
+    for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
+      yield conversation === undefined ? records : records.filter(({ key }) => key === conversation)
+  }
+
+  function isAhead(topic: TopicRange): boolean {
+    for (const { pairs } of replayed.values()) if ((pairs.get(topic.topic)?.waiting.logged ?? 0) > waitingBytesMax) return true
+    for (const { waiting } of readers.get(topic.topic)?.pairs.values() ?? []) if (waiting.again > waitingBytesMax) return true
+    return false
+  }
+
+  function logged(topic: TopicRange, record: StoredRecord, idText: string): void {
+    const id = parseId(idText)
+    const writer = id === undefined || id.partition !== partition ? undefined : replayed.get(id.stage as StageName)
+    if (id === undefined || writer === undefined) return // a fold that reads it says what is wrong with it
+    if (id.offset < writer.inbox.from || id.offset >= writer.inbox.to) return // what led to it is not in the range
+    if (record.offset < topic.to) writer.writtenTo = Math.max(writer.writtenTo, id.offset)
+    writer.pairs.get(topic.topic)?.logged(record, id)
+  }
+
+  function written({ pairs }: Replayed, input: StoredRecord, { records, outputs }: Taken): void {
+    for (const { message } of outputs) if (message.type === 'turn-started') tally.turns += 1
+    for (const [n, record] of records.entries()) {
+      const pair = pairs.get(record.topic)
+      if (pair === undefined) tally.awaited += 1 // the log is older than that topic
+      else pair.again({ record, n, input })
+    }
+  }
+
+  function tell({ stage, inbox }: Replayed, topic: TopicRange, found: Found): void {
+    switch (found.kind) {
+      case 'both': {
+        const { logged, again } = found
+        if (isSameRecord(logged, again.record)) tally.same += 1
+        else if (isJudged(stage.name, again.input)) differs({ kind: 'differs', stage: stage.name, ...of(again), logged })
+        return
+      }
+      case 'missing':
+        missing(stage.name, topic, found.again)
+        return
+      case 'added': {
+        const { logged, id } = found
+        const input = { topic: inbox.topic, partition, offset: id.offset }
+        const judged = beginnings.hasBegun(stage.name, { written: logged, inputOffset: id.offset })
+        if (judged) differs({ kind: 'added', stage: stage.name, input, inputRecord: undefined, logged, again: undefined })
+        else leaveOut(logged)
+        return
+      }
+      default:
+        found satisfies never
+    }
+  }
+
+  function missing(stage: StageName, topic: TopicRange, again: Again): void {
+    const isDeleted = topic.gone || (topics[topic.name].kind === 'table' && again.input.time < range.newest - tableKeptMs)
+    if (isDeleted) tally.deleted += 1
+    else if (isJudged(stage, again.input)) differs({ kind: 'missing', stage, ...of(again), logged: undefined })
+  }
+
+  /** What the fold wrote and the log does not have, with nothing behind it. */
+  function finish({ stage, inbox, pairs, writtenTo }: Replayed): void {
+    for (const [topic, pair] of pairs) {
+      pair.foldedTo(inbox.to)
+      for (const again of pair.rest()) {
+        const isOnItsWay = options.grows && again.input.time > options.now - leadersApartMs
+        if (again.input.offset > writtenTo || isOnItsWay) tally.awaited += 1
+        else missing(stage.name, byTopic.get(topic) as TopicRange, again)
+      }
+    }
+  }
+
+  function isJudged(stage: StageName, input: StoredRecord): boolean {
+    if (beginnings.isThere(stage, input)) return true
+    leaveOut(input)
+    return false
+  }
+
+  function leaveOut({ key }: StoredRecord): void {
+    tally.unjudged += 1
+    if (tally.unjudgedKeys.size < unjudgedNamesMax) tally.unjudgedKeys.add(key)
+  }
+}
+
+function of({ record, input }: Again) {
+  const { topic, partition, offset } = input
+  return { input: { topic, partition, offset }, inputRecord: input, again: record }
+}
+
+/** Entries of a table have keys of their own. Dead letters keep the key of their record. */
+function isOf(conversation: string, topic: TopicName, { key }: StoredRecord): boolean {
+  return topics[topic].kind === 'table' ? key.startsWith(historyPrefix(conversation)) : key === conversation
+}

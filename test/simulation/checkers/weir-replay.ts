@@ -1,0 +1,48 @@
+// What `weir replay` says of the topics: nothing differs, and nothing is left out. It is the product's own comparison, so a difference that it invents, or
+// one that it does not see, shows here over more faults than anywhere else; replay-equals-log asks the same with code of its own.
+
+import type { Bus } from '../../../shared/bus/port.ts'
+import type { TopicName } from '../../../shared/topology.ts'
+import { topics } from '../../../shared/topology.ts'
+import { replayLog } from '../../../services/cli/replay/replay-log.ts'
+import type { AnyStage } from '../../../services/reducers.ts'
+import type { Checker, Complaint, Evidence } from '../evidence.ts'
+
+export function weirReplay(real: Record<string, { stage: unknown }>): Checker {
+  return {
+    name: 'weir-replay',
+    async check(evidence) {
+      const { topicPrefix, partitions } = evidence
+      const stages = Object.values(real).map(({ stage }) => stage as AnyStage)
+      const log = { bus: readerOf(evidence), topicPrefix, partitions }
+      const { tally, differences, first } = await replayLog({ log, stages, since: undefined, until: undefined, grows: false, now: 0 })
+      const complaints: Complaint[] = []
+      if (first !== undefined) {
+        const { kind, stage, input } = first
+        complaints.push({
+          what: `${differences} differences; the first: ${kind}, of ${stage} for ${input.topic}/${input.partition}/${input.offset}`,
+          conversation: first.inputRecord?.key,
+        })
+      }
+      const { awaited, deleted, unjudged } = tally
+      if (awaited + deleted + unjudged > 0)
+        complaints.push({ what: `${awaited} records were awaited, ${deleted} deleted, ${unjudged} not judged, of a log that is whole and at rest` })
+      return complaints
+    },
+  }
+}
+
+function readerOf({ of, topicPrefix, partitions }: Evidence): Pick<Bus, 'ends' | 'read'> {
+  const recordsOf = (topic: string, partition: number) => of(topic.slice(topicPrefix.length) as TopicName, partition)
+  return {
+    async ends(topic) {
+      if (!(topic.slice(topicPrefix.length) in topics)) return []
+      return Array.from({ length: partitions }, (_, partition) => ({ partition, begin: 0, end: recordsOf(topic, partition).length }))
+    },
+    async read({ topic, partition, from, to = Number.POSITIVE_INFINITY, limit }) {
+      return recordsOf(topic, partition)
+        .slice(from, Math.min(to, from + limit))
+        .map(({ record }) => record)
+    },
+  }
+}
