@@ -213,6 +213,8 @@ export type AttemptStarted = {
   attempt: string
   /** who writes: new for every assignment of the partition (R4) */
   owner: string
+  /** the version of Weir that writes this, so that a replay can say that another one decided; empty: an older one */
+  weir: string
 }
 
 /** Activity: a call has its result. Derived, written by the executor. */

@@ -25,6 +25,7 @@ import type {
 import { eventWeight } from '../../shared/part-weight.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
 import { guardKeyPrefix } from '../../shared/topology.ts'
+import { version } from '../../shared/version.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './context-full.ts'
 import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
@@ -71,7 +72,7 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
   if (ready.kind === 'failed') return ending(attempt, attemptFailed(attempt, ready))
 
   if (isExpired(attempt)) return undefined
-  await context.write('self', [{ type: 'attempt-started', ...id, owner: context.owner }])
+  await context.write('self', [{ type: 'attempt-started', ...id, owner: context.owner, weir: version() }])
   if (stop.aborted || isExpired(attempt)) return undefined
   log.debug({ failures: task.failures, tools: ready.declarations.length, entries: ready.request.history.length }, 'asking the model')
 

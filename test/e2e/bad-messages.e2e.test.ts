@@ -83,7 +83,7 @@ describe('what nobody can take', () => {
     const strangers: [TopicName, Message][] = [
       ['conversation-events', { type: 'cancel-requested', conversation: 'c', messageId: 'never sent' }],
       ['conversation-events', tick],
-      ['model-requests', { type: 'attempt-started', ...ids, attempt: 'a', owner: 'o' }],
+      ['model-requests', { type: 'attempt-started', ...ids, attempt: 'a', owner: 'o', weir: '' }],
       ['model-deltas', { type: 'part', ...ids, attempt: 'a', i: 0, events: [] }],
       ['rounds-checked', { ...tick, unit: '["c",7]' }],
       ['rounds-cleared', { type: 'claim', ...ids, ordinal: 0, try: 1, owner: 'o' }],

@@ -1,62 +1,68 @@
 // Whose beginning is in the range: only that can be judged (R2 of log-range.ts).
 // B1. A turn is judged where the record that opened it is in the range: its number is that record's offset.
-// B2. What a conversation remembers from turn to turn stands in a `carried` (R1): it is judged behind the first one that counts for whoever began to read
-//     in the middle, which is one from whose `from` on the range has all of its records.
+// B2. What a conversation remembers from turn to turn stands in a `carried` (R1). It is judged behind the first one that counts for whoever began to read in
+//     the middle, which is one from whose `from` on the range has all records of the conversation; and before it too, where that one remembers nothing but
+//     what the range has, so that nothing was known when the range began.
 
 import type { Offset, StoredRecord } from '../../../shared/bus/port.ts'
-import { decode, typeIn } from '../../../shared/codec.ts'
-import type { Message } from '../../../shared/messages.ts'
+import { typeIn } from '../../../shared/codec.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { Carried, Message } from '../../../shared/messages.ts'
 import type { StageName } from '../../../shared/topology.ts'
+import { messageIn } from './difference.ts'
+
+/** `unknown`: a later record will say. */
+export type Begun = 'yes' | 'no' | 'unknown'
 
 export type Beginnings = {
   /** Takes a record of conversation-events, in order, before it is folded. */
   read(record: StoredRecord): void
-  /** Whether what this record of the stage's inbox led to can be judged. */
-  isThere(stage: StageName, input: StoredRecord): boolean
-  /** The same of a record that a stage wrote, where what led to it is not at hand. */
-  hasBegun(stage: StageName, given: { written: StoredRecord; inputOffset: Offset }): boolean
+  /** Whether a record of the stage's inbox at this offset, with this content or with an output of this content, belongs to a unit that began in the range. */
+  begun(stage: StageName, content: Uint8Array | null, inputOffset: Offset): Begun
 }
 
-/** `turnsFrom`: undefined where the log is whole. `eventsFrom`: where conversation-events are read from. */
-export function beginningsIn({ turnsFrom, eventsFrom }: { turnsFrom: Offset | undefined; eventsFrom: Offset }): Beginnings {
-  if (turnsFrom === undefined) return { read() {}, isThere: () => true, hasBegun: () => true }
-  const newest = new Map<string, Offset>()
-  const carriedAt = new Map<string, Offset>()
+export const wholeLog: Beginnings = { read() {}, begun: () => 'yes' }
+
+/** What is known of a conversation before its first `carried` that counts. */
+type Unknown = { opensWith: Message['type'] | undefined; newest: Offset; messageIds: Set<string> }
+
+/** `hasTurn`: whether the record is in the range that opened it. `eventsFrom`: where conversation-events are read from. */
+export function beginningsIn({ hasTurn, eventsFrom }: { hasTurn(turn: number): boolean; eventsFrom: Offset }): Beginnings {
+  const unknown = new Map<string, Unknown>()
+  const knownFrom = new Map<string, Offset>()
 
   return {
     read(record) {
       const { key, offset, value } = record
-      if (carriedAt.has(key)) return
-      const message = value !== null && typeIn(value) === 'carried' ? messageIn(value) : undefined
-      if (message?.type === 'carried' && message.from >= eventsFrom && message.from === newest.get(key)) {
-        carriedAt.set(key, offset)
-        newest.delete(key)
-      } else newest.set(key, offset)
+      if (knownFrom.has(key)) return
+      const type = value === null ? undefined : typeIn(value)
+      const known = unknown.get(key) ?? { opensWith: type, newest: -1, messageIds: new Set() }
+      const message = type === 'carried' || type === 'user-message' ? messageIn(value) : undefined
+      if (message?.type === 'carried' && message.from >= eventsFrom && message.from === known.newest) {
+        unknown.delete(key)
+        knownFrom.set(key, beganWithNothing(known, message) ? 0 : offset)
+        return
+      }
+      if (message?.type === 'user-message') known.messageIds.add(message.messageId)
+      known.newest = offset
+      unknown.set(key, known)
     },
 
-    isThere: (stage, input) => isIn(stage, { message: messageIn(input.value), inputOffset: input.offset }),
-
-    hasBegun(stage, { written, inputOffset }) {
-      const message = messageIn(written.value)
-      return isIn(stage, { message: message?.type === 'dead-letter' ? messageIn(message.value) : message, inputOffset })
+    /** Both a record and what it leads to name the conversation and the turn. What nobody could read was so then as now. */
+    begun(stage, content, inputOffset) {
+      const found = messageIn(content)
+      const message = found?.type === 'dead-letter' ? messageIn(found.value) : found
+      if (message === undefined || !('conversation' in message)) return 'yes'
+      if (stage !== 'conversation') return hasTurn(turnOf(message) ?? -1) ? 'yes' : 'no'
+      const from = knownFrom.get(message.conversation)
+      return from === undefined ? 'unknown' : inputOffset >= from ? 'yes' : 'no'
     },
-  }
-
-  /** Both a record and what it led to name the conversation and the turn. What nobody could read was so then as now. */
-  function isIn(stage: StageName, { message, inputOffset }: { message: Message | undefined; inputOffset: Offset }): boolean {
-    if (message === undefined || !('conversation' in message)) return true
-    if (stage === 'conversation') return inputOffset >= (carriedAt.get(message.conversation) ?? Number.POSITIVE_INFINITY)
-    const turn = turnOf(message)
-    return turn !== undefined && turn >= (turnsFrom as Offset)
   }
 }
 
-function messageIn(value: Uint8Array | null): Message | undefined {
-  try {
-    return value === null ? undefined : decode(value)
-  } catch {
-    return undefined
-  }
+function beganWithNothing({ opensWith, messageIds }: Unknown, { state }: Carried): boolean {
+  if (messageIds.size >= limits.recentMessageIdsMax) return false // older ones would be forgotten
+  return opensWith === 'user-message' && state !== null && state.recentMessageIds.every((id) => messageIds.has(id))
 }
 
 function turnOf(message: Message): number | undefined {

@@ -12,7 +12,7 @@ import { createFold } from '../../../shared/runtime/fold.ts'
 import type { StageName, TopicName } from '../../../shared/topology.ts'
 import { historyPrefix, stages, topics } from '../../../shared/topology.ts'
 import type { AnyStage } from '../../reducers.ts'
-import { beginningsIn } from './beginnings.ts'
+import { beginningsIn, wholeLog } from './beginnings.ts'
 import type { Difference } from './difference.ts'
 import { isSameRecord } from './difference.ts'
 import { inTurns } from './lanes.ts'
@@ -59,6 +59,8 @@ export function beginTally(): Tally {
 /** So much of one side may wait before the other one is read first. */
 const waitingBytesMax = 16 * 1024 * 1024
 const unjudgedNamesMax = 100
+/** Differences that wait for word whether they are to be judged. Then it is looked after those of which the log itself can tell. */
+const heldMax = 1_000
 /** A table forgets an entry only when nothing happened in its conversation for longer than a turn may take (shared/retention.ts). */
 const tableKeptMs: Milliseconds = 24 * 60 * 60 * 1000
 
@@ -77,7 +79,8 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   const { partition } = range
   const byTopic = new Map(range.topics.map((topic) => [topic.topic, topic]))
   const eventsFrom = range.topics.find(({ name }) => name === stages.conversation.inbox)?.from ?? 0
-  const beginnings = beginningsIn({ turnsFrom: range.turnsFrom, eventsFrom })
+  const beginnings = range.hasTurn === undefined ? wholeLog : beginningsIn({ hasTurn: range.hasTurn, eventsFrom })
+  let held: Difference[] = []
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
   for (const stage of options.stages) begin(stage)
@@ -97,9 +100,11 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     if (reader !== undefined) for (const pair of reader.pairs.values()) pair.foldedTo(Math.min(next, topic.to))
     tally.records += records.length
     options.read(records.length)
+    if (held.length > heldMax) await settleHeld('so far')
   }
 
   for (const one of replayed.values()) finish(one)
+  await settleHeld('all')
 
   function begin(stage: AnyStage): void {
     const inbox = range.topics.find(({ name }) => name === stages[stage.name].inbox)
@@ -111,7 +116,11 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     const one: Replayed = { stage, inbox, fold, pairs: new Map(), writtenTo: -1 }
     for (const name of new Set(Object.values(stages[stage.name].ports))) {
       const topic = byTopic.get(log.topicPrefix + name)
-      if (topic !== undefined) one.pairs.set(topic.topic, createPair((found) => tell(one, topic, found)))
+      if (topic !== undefined)
+        one.pairs.set(
+          topic.topic,
+          createPair((found) => tell(one, topic, found)),
+        )
     }
     replayed.set(stage.name, one)
     readers.set(inbox.topic, one)
@@ -141,7 +150,8 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     for (const { message } of outputs) if (message.type === 'turn-started') tally.turns += 1
     for (const [n, record] of records.entries()) {
       const pair = pairs.get(record.topic)
-      if (pair === undefined) tally.awaited += 1 // the log is older than that topic
+      if (pair === undefined)
+        tally.awaited += 1 // the log is older than that topic
       else pair.again({ record, n, input })
     }
   }
@@ -151,7 +161,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       case 'both': {
         const { logged, again } = found
         if (isSameRecord(logged, again.record)) tally.same += 1
-        else if (isJudged(stage.name, again.input)) differs({ kind: 'differs', stage: stage.name, ...of(again), logged })
+        else held.push({ kind: 'differs', stage: stage.name, ...of(again), logged })
         return
       }
       case 'missing':
@@ -160,9 +170,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       case 'added': {
         const { logged, id } = found
         const input = { topic: inbox.topic, partition, offset: id.offset }
-        const judged = beginnings.hasBegun(stage.name, { written: logged, inputOffset: id.offset })
-        if (judged) differs({ kind: 'added', stage: stage.name, input, inputRecord: undefined, logged, again: undefined })
-        else leaveOut(logged)
+        held.push({ kind: 'added', stage: stage.name, input, inputRecord: undefined, logged, again: undefined })
         return
       }
       default:
@@ -173,7 +181,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   function missing(stage: StageName, topic: TopicRange, again: Again): void {
     const isDeleted = topic.gone || (topics[topic.name].kind === 'table' && again.input.time < range.newest - tableKeptMs)
     if (isDeleted) tally.deleted += 1
-    else if (isJudged(stage, again.input)) differs({ kind: 'missing', stage, ...of(again), logged: undefined })
+    else held.push({ kind: 'missing', stage, ...of(again), logged: undefined })
   }
 
   /** What the fold wrote and the log does not have, with nothing behind it. */
@@ -188,13 +196,26 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     }
   }
 
-  function isJudged(stage: StageName, input: StoredRecord): boolean {
-    if (beginnings.isThere(stage, input)) return true
-    leaveOut(input)
-    return false
+  /** Says of each difference whether it is one: keeps R2 of log-range.ts. */
+  async function settleHeld(until: 'so far' | 'all'): Promise<void> {
+    const settling = held
+    held = []
+    for (const difference of settling) {
+      const { stage, input, inputRecord, logged } = difference
+      const begun = beginnings.begun(stage, (inputRecord ?? logged)?.value ?? null, input.offset)
+      if (begun === 'unknown' && until === 'so far') held.push(difference)
+      else if (begun === 'yes' && (inputRecord !== undefined || (await isInputThere(difference)))) differs(difference)
+      else leaveOut((inputRecord ?? logged)?.key ?? '')
+    }
   }
 
-  function leaveOut({ key }: StoredRecord): void {
+  /** A log has all records between its ends; a bundle may have left out those that belong to no turn. */
+  async function isInputThere({ input: { topic, offset } }: Difference): Promise<boolean> {
+    if (range.hasTurn === undefined) return true
+    return (await log.bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })).length > 0
+  }
+
+  function leaveOut(key: string): void {
     tally.unjudged += 1
     if (tally.unjudgedKeys.size < unjudgedNamesMax) tally.unjudgedKeys.add(key)
   }

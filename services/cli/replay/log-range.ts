@@ -11,8 +11,16 @@ import type { TopicName } from '../../../shared/topology.ts'
 import { stages, topics } from '../../../shared/topology.ts'
 import { endsOf } from '../open-log.ts'
 
-/** A log as a replay reads it. Nothing of it can write. */
-export type ReadLog = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string; partitions: number }
+/**
+ * A log as a replay reads it: nothing of it can write. `turns`: of a bundle, whether all records of the turn are in it that the record at this offset of
+ * conversation-events opened.
+ */
+export type ReadLog = {
+  bus: Pick<Bus, 'ends' | 'read'>
+  topicPrefix: string
+  partitions: number
+  turns?: ((partition: number, turn: Offset) => boolean) | undefined
+}
 
 export type Period = { since: Milliseconds | undefined; until: Milliseconds | undefined }
 
@@ -22,16 +30,14 @@ export type TopicRange = { name: TopicName; topic: string; partition: number; fr
 export type PartitionRange = {
   partition: number
   topics: TopicRange[]
-  /** The first offset of conversation-events at which a turn whose beginning is there can have opened; undefined: the log is whole. */
-  turnsFrom: Offset | undefined
+  /** Whether the beginning of a turn is there; undefined: the log is whole. */
+  hasTurn: ((turn: Offset) => boolean) | undefined
   /** The time of the newest record of an inbox; 0 where there is none. */
   newest: Milliseconds
 }
 
 /** Topics that a reducer writes or reads. Others, such as policies, hold nothing that it decides by. */
-const replayedTopics = [
-  ...new Set(Object.values(stages).flatMap(({ inbox, ports }) => [inbox, ...Object.values(ports)])),
-] as TopicName[]
+const replayedTopics = [...new Set(Object.values(stages).flatMap(({ inbox, ports }) => [inbox, ...Object.values(ports)]))] as TopicName[]
 
 /** Of the partitions, in their order. */
 export async function rangesOf(log: ReadLog, { since, until }: Period, chosen: readonly number[]): Promise<PartitionRange[]> {
@@ -49,14 +55,22 @@ export async function rangesOf(log: ReadLog, { since, until }: Period, chosen: r
     const events = ends.find(({ name }) => name === stages.conversation.inbox)
     const turnsFrom =
       cut === undefined || events === undefined
-        ? undefined
+        ? 0
         : await firstOffsetSince(log.bus, { topic: events.topic, partition, from: events.begin, to: events.end }, cut)
-    return { partition, topics: ranges, turnsFrom, newest: Math.max(0, ...(await Promise.all(ends.map(newestOf)))) }
+    const isWhole = cut === undefined && log.turns === undefined
+    const hasTurn = (turn: Offset) => turn >= turnsFrom && log.turns?.(partition, turn) !== false
+    return {
+      partition,
+      topics: ranges,
+      hasTurn: isWhole ? undefined : hasTurn,
+      newest: Math.max(0, ...(await Promise.all(ends.map(newestOf)))),
+    }
   }
 
   /** The time from which on nothing is missing; undefined: nothing is missing at all. */
   async function cutOf(ends: EndsOfTopic[]): Promise<Milliseconds | undefined> {
-    const trimmed = ends.filter(({ name, begin }) => begin > 0 && topics[name].kind === 'log')
+    // A bundle begins where its first turn does, and says itself which of them are whole.
+    const trimmed = log.turns === undefined ? ends.filter(({ name, begin }) => begin > 0 && topics[name].kind === 'log') : []
     const cuts = since === undefined ? [] : [since]
     for (const { topic, partition, begin, end } of trimmed) {
       const [oldest] = await log.bus.read({ topic, partition, from: begin, to: end, limit: 1 })

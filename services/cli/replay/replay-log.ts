@@ -32,7 +32,13 @@ export type Replayed = {
 }
 
 /** Errors: those of reading the log. */
-export async function replayLog({ log, conversation, progress, stages = Object.values(reducers), ...options }: ReplayOptions): Promise<Replayed> {
+export async function replayLog({
+  log,
+  conversation,
+  progress,
+  stages = Object.values(reducers),
+  ...options
+}: ReplayOptions): Promise<Replayed> {
   const tally = beginTally()
   let differences = 0
   let first: Difference | undefined

@@ -4,8 +4,6 @@
 // U2. What it does it logs, as JSON lines on standard error, from the first line that says what was started to the last that says how it ended.
 // U3. Its end is bounded, whatever the bus and the tools do.
 
-import { readFileSync } from 'node:fs'
-import { findPackageJSON } from 'node:module'
 import type { Logger } from 'pino'
 import type { Agents } from '../../../shared/agents.ts'
 import { systemClock } from '../../../shared/clock.ts'
@@ -15,6 +13,7 @@ import { createLog } from '../../../shared/log.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import type { StageName } from '../../../shared/topology.ts'
 import { stageNames } from '../../../shared/topology.ts'
+import { version } from '../../../shared/version.ts'
 import { loadAgents } from '../../weir.ts'
 import type { SettingFlags } from '../command-settings.ts'
 import { guardsIn } from '../guard/guard-folder.ts'
@@ -101,9 +100,4 @@ function logStart(log: Logger, stages: readonly StageName[], settings: Settings,
   )
   if (missing.length > 0)
     log.warn({ missing }, 'on the embedded bus no other process can run the stages that are missing here: turns stop there')
-}
-
-function version(): string {
-  const file = findPackageJSON(import.meta.url)
-  return file === undefined ? 'unknown' : (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
 }

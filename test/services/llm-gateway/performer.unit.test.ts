@@ -12,6 +12,7 @@ import { createLog } from '../../../shared/log.ts'
 import type { Message, ModelRequest, PartEvent } from '../../../shared/messages.ts'
 import type { PerformerContext } from '../../../shared/performer.ts'
 import type { Port } from '../../../shared/topology.ts'
+import { version } from '../../../shared/version.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { modelRequest } from '../../support/messages.ts'
 import { agentOf, apiKey, tool, userSays } from './samples.ts'
@@ -119,7 +120,7 @@ describe('an attempt', () => {
     const { written } = await run(world())
     const id = { conversation: 'c', turn: 0, round: 1, attempt: 'id1' }
     expect(written).toEqual([
-      { to: 'self', message: { type: 'attempt-started', ...id, owner: 'owner' } },
+      { to: 'self', message: { type: 'attempt-started', ...id, owner: 'owner', weir: version() } },
       { to: 'response', message: { type: 'part', ...id, i: 0, events: [part('text', 'hi')] } },
       {
         to: 'self',

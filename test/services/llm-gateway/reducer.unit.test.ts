@@ -12,7 +12,7 @@ const usage = { inputTokens: 3, outputTokens: 4, cacheReadTokens: 5, cacheWriteT
 const overlaid = policyOf({ ...defaultPolicy, graceMs: 1 })
 
 function started(attempt: string): AttemptStarted {
-  return { type: 'attempt-started', ...round, attempt, owner: 'o' }
+  return { type: 'attempt-started', ...round, attempt, owner: 'o', weir: '' }
 }
 
 function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFailed {

@@ -193,7 +193,7 @@ describe('the fold', () => {
   })
 
   it('folds from a record that begins its unit anew', async () => {
-    const started: AttemptStarted = { type: 'attempt-started', conversation: 'c', turn: 0, round: 1, attempt: 'a', owner: 'o' }
+    const started: AttemptStarted = { type: 'attempt-started', conversation: 'c', turn: 0, round: 1, attempt: 'a', owner: 'o', weir: '' }
     const records = inbox({ id: id(7), message: request }, { id: id(8), message: modelRequest({ turn: 9 }) }, started)
     const { folded } = await run(records)
     expect([...folded.units.keys()]).toEqual(['c/9/1', 'c/0/1'])

@@ -1,11 +1,11 @@
 // What `weir replay` says of the topics: nothing differs, and nothing is left out. It is the product's own comparison, so a difference that it invents, or
 // one that it does not see, shows here over more faults than anywhere else; replay-equals-log asks the same with code of its own.
 
+import { replayLog } from '../../../services/cli/replay/replay-log.ts'
+import type { AnyStage } from '../../../services/reducers.ts'
 import type { Bus } from '../../../shared/bus/port.ts'
 import type { TopicName } from '../../../shared/topology.ts'
 import { topics } from '../../../shared/topology.ts'
-import { replayLog } from '../../../services/cli/replay/replay-log.ts'
-import type { AnyStage } from '../../../services/reducers.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'
 
 export function weirReplay(real: Record<string, { stage: unknown }>): Checker {
@@ -26,7 +26,9 @@ export function weirReplay(real: Record<string, { stage: unknown }>): Checker {
       }
       const { awaited, deleted, unjudged } = tally
       if (awaited + deleted + unjudged > 0)
-        complaints.push({ what: `${awaited} records were awaited, ${deleted} deleted, ${unjudged} not judged, of a log that is whole and at rest` })
+        complaints.push({
+          what: `${awaited} records were awaited, ${deleted} deleted, ${unjudged} not judged, of a log that is whole and at rest`,
+        })
       return complaints
     },
   }

@@ -78,7 +78,7 @@ export function conversationLog(conversation = 'c') {
     },
 
     attempt(round: number, attempt = 'a1') {
-      write('model-requests', { type: 'attempt-started', ...place(round), attempt, owner: 'g1' })
+      write('model-requests', { type: 'attempt-started', ...place(round), attempt, owner: 'g1', weir: '' })
     },
 
     attemptFailed(round: number, attempt: string) {
