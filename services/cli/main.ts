@@ -42,6 +42,9 @@ const guardText =
 /** The command is done, and the exit code its own. */
 let hasEnded = false
 
+/** Of a command whose 1 is an answer, trouble is another one. */
+let troubleCode = 1
+
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
   .exitOverride()
@@ -266,6 +269,20 @@ program
     process.exitCode = (await import('./judge/judge.ts')).judgeFile(file, options, process.stdout)
   })
 
+withSettings(program.command('replay'), [...whichBus, 'topicPrefix'])
+  .description(
+    "every stage's decisions again, from the log alone, compared with what was written; exit 0: the same, 1: the first difference is shown, 2: trouble",
+  )
+  .option('--conversation <id>', 'only of this conversation')
+  .option('--since <time>', "turns that began not before this: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
+  .option('--until <time>', 'what was read before this')
+  .option('--full', 'values without a limit')
+  .option('--json', 'one JSON object; services/cli/replay/README.md says what is in it')
+  .action(async (options) => {
+    troubleCode = 2
+    process.exitCode = await (await import('./replay/replay.ts')).replay(options, await settingsOf(options), process.stdout)
+  })
+
 program
   .command('init')
   .description('writes an agent file and tools to start from; never over a file that is there')
@@ -354,5 +371,5 @@ function messageOf(error: unknown): string {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  return error instanceof WeirError && usageErrors.has(error.code) ? 2 : 1
+  return error instanceof WeirError && usageErrors.has(error.code) ? 2 : troubleCode
 }

@@ -59,6 +59,8 @@ export type FoldOptions<State, In extends Message, Task> = {
   marks: Marks
   /** The stage's inbox again, from `from` to before `to`, to fold a unit a second time. */
   readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
+  /** How a value is read; default: by the codec. What a replay asks "what if" changes is changed here. Must throw as the codec does, and be pure. */
+  decode?: ((value: Uint8Array) => Message) | undefined
   /** Take the records of this unit only, to fold it again; `failures` are those of its records that are known to make the reducer throw. */
   only?: { unit: string; failures: ReadonlyMap<Offset, string> | undefined }
 }
@@ -75,7 +77,7 @@ type Failing<State, In extends Message> = {
 const nothing: Taken = { unit: undefined, outputs: [], records: [] }
 
 export function createFold<State, In extends Message, Task>(options: FoldOptions<State, In, Task>): Fold<State> {
-  const { stage, partition, topicPrefix } = options
+  const { stage, partition, topicPrefix, decode: read = decode } = options
   const { inbox } = stages[stage.name]
   const admission = admissionOf(inbox)
   const outlets = outletsOf(stage.name, topicPrefix)
@@ -99,7 +101,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     let message: In
     let key: string
     try {
-      message = admit(record, id, inbox, admission) as In
+      message = admit(record, id, { inbox, admission, read }) as In
       key = message.type === 'tick' ? message.unit : stage.unit(message)
       assertAtHome(record, message, key)
     } catch (error) {
@@ -280,9 +282,13 @@ function outletsOf(stage: StageName, topicPrefix: string): Map<Port, { topic: st
 }
 
 /** Decodes a record and checks that it may stand in this inbox: an unknown or misplaced message is an error, never silence. */
-function admit(record: StoredRecord, id: DerivedId | undefined, inbox: TopicName, admission: Map<MessageType, Admission>): Message {
+function admit(
+  record: StoredRecord,
+  id: DerivedId | undefined,
+  { inbox, admission, read }: { inbox: TopicName; admission: Map<MessageType, Admission>; read: (value: Uint8Array) => Message },
+): Message {
   if (record.value === null) throw new WeirError('codec.bad-message', 'a log takes no tombstone')
-  const message = decode(record.value)
+  const message = read(record.value)
   const admitted = admission.get(message.type)
   if (admitted === undefined) throw new WeirError('codec.bad-message', `${message.type} does not belong into ${inbox}`)
   if (record.id !== undefined && id === undefined)

@@ -6,6 +6,7 @@
 import type { Offset, StoredRecord } from '../../../shared/bus/port.ts'
 import { batchesOf, leadersApartMs } from '../../../shared/bus/range.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
+import { typeIn } from '../../../shared/codec.ts'
 import { parseId } from '../../../shared/runtime/derived-id.ts'
 import type { Fold, Taken } from '../../../shared/runtime/fold.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
@@ -14,7 +15,7 @@ import { historyPrefix, stages, topics } from '../../../shared/topology.ts'
 import type { AnyStage } from '../../reducers.ts'
 import { beginningsIn, wholeLog } from './beginnings.ts'
 import type { Difference } from './difference.ts'
-import { isSameRecord } from './difference.ts'
+import { isSameRecord, messageIn } from './difference.ts'
 import { inTurns } from './lanes.ts'
 import type { PartitionRange, ReadLog, TopicRange } from './log-range.ts'
 import type { Again, Found, Pair } from './pair.ts'
@@ -50,10 +51,12 @@ export type Tally = {
   /** The first ones of those whose units were not judged. */
   unjudgedKeys: Set<string>
   turns: number
+  /** The version of Weir of the first attempt that names one. */
+  writtenBy: string | undefined
 }
 
 export function beginTally(): Tally {
-  return { records: 0, same: 0, awaited: 0, deleted: 0, unjudged: 0, unjudgedKeys: new Set(), turns: 0 }
+  return { records: 0, same: 0, awaited: 0, deleted: 0, unjudged: 0, unjudgedKeys: new Set(), turns: 0, writtenBy: undefined }
 }
 
 /** So much of one side may wait before the other one is read first. */
@@ -93,6 +96,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       if (record.id !== undefined) logged(topic, record, record.id)
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
+      tally.writtenBy ??= writerOf(record)
       const taking = reader.fold.take(record)
       written(reader, record, taking instanceof Promise ? await taking : taking)
     }
@@ -224,6 +228,13 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
 function of({ record, input }: Again) {
   const { topic, partition, offset } = input
   return { input: { topic, partition, offset }, inputRecord: input, again: record }
+}
+
+/** Undefined: it is no record that says so. */
+function writerOf({ value }: StoredRecord): string | undefined {
+  if (value === null || typeIn(value) !== 'attempt-started') return undefined
+  const message = messageIn(value)
+  return message?.type === 'attempt-started' && message.weir !== '' ? message.weir : undefined
 }
 
 /** Entries of a table have keys of their own. Dead letters keep the key of their record. */

@@ -1,6 +1,7 @@
 // How far a long reading has come, on a terminal, when it takes over a second. Elsewhere, and in a short one, nothing is shown.
 
 import type { Clock, Milliseconds } from '../../../shared/clock.ts'
+import { durationText } from './activity-texts.ts'
 import { createScreen } from './live-screen.ts'
 import { count } from './quantities.ts'
 
@@ -17,9 +18,10 @@ const refreshMs: Milliseconds = 200
 export function createProgress(out: NodeJS.WriteStream, clock: Clock, environment: NodeJS.ProcessEnv): Progress {
   if (out.isTTY !== true) return { expect() {}, read() {}, end() {} }
   const screen = createScreen(out, environment)
+  const startedAt = clock.monotonic()
   let expected = 0
   let done = 0
-  let showAt = clock.monotonic() + quietMs
+  let showAt = startedAt + quietMs
   return {
     expect(records) {
       expected += records
@@ -29,8 +31,15 @@ export function createProgress(out: NodeJS.WriteStream, clock: Clock, environmen
       const now = clock.monotonic()
       if (now < showAt) return
       showAt = now + refreshMs
-      screen.live({ text: `reading the log: ${done} of ${count(Math.max(expected, done), 'record')}`, tone: 'faint' })
+      screen.live({ text: progressText({ done, expected: Math.max(expected, done), ms: now - startedAt }), tone: 'faint' })
     },
     end: () => screen.live(undefined),
   }
+}
+
+/** `reading the log: 120000 of 1000000 records, 40000 a second, 22 s left`; the rate is that of the whole time so far. */
+export function progressText({ done, expected, ms }: { done: number; expected: number; ms: Milliseconds }): string {
+  const perSecond = (done / Math.max(1, ms)) * 1000
+  const left = perSecond === 0 ? '' : `, ${durationText(((expected - done) / perSecond) * 1000)} left`
+  return `reading the log: ${done} of ${count(expected, 'record')}, ${Math.round(perSecond)} a second${left}`
 }

@@ -1,0 +1,52 @@
+// What the conversation would have decided under other caps: its inbox, folded as it was and under each overlay, round by round.
+// It looks until the first decision that differs: after it the two ask for different rounds, and the outcomes in the log are those of one of them.
+
+import type { Message, RoundOutcome } from '../../../../shared/messages.ts'
+import { decode } from '../../../../shared/codec.ts'
+import { reducers } from '../../../reducers.ts'
+import type { ReadLog, TopicRange } from '../log-range.ts'
+import type { Changes, Decision } from './change.ts'
+import { roundOf } from './ladder-lens.ts'
+import type { Lens } from './lens.ts'
+import type { Overlay } from './overlay.ts'
+import { overlaying } from './overlay.ts'
+import { createVariants } from './variants.ts'
+
+export function capLens(
+  log: ReadLog,
+  inbox: TopicRange,
+  options: { overlays: readonly Overlay[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
+): Lens {
+  const variants = createVariants(log, inbox, reducers.conversation, options.overlays.map(overlaying))
+
+  return {
+    inbox,
+    async take(record) {
+      const [before = [], ...others] = await variants.take(record)
+      if (before.length === 0) return // of no round that was awaited
+      const outcome = outcomeIn(record.value)
+      if (outcome === undefined || !options.hasTurn(outcome.turn)) return
+      for (const [index, after] of others.entries()) {
+        const changes = options.changes[index]
+        const isOver = changes?.byConversation.has(outcome.conversation) === true
+        const [was, is] = isOver ? [null, null] : [decisionIn(before), decisionIn(after)]
+        // Both end as they did, or go on: only what a cap decides is looked at.
+        if (isOver || was?.rule !== is?.rule) changes?.judged({ ...roundOf(record, outcome), was, is })
+      }
+    },
+  }
+}
+
+function outcomeIn(value: Uint8Array | null): RoundOutcome | undefined {
+  const message = value === null ? undefined : decode(value)
+  return message?.type === 'round-outcome' ? message : undefined
+}
+
+/** What a cap made of this round; null: no cap. */
+function decisionIn(written: readonly Message[]): Decision | null {
+  for (const message of written) {
+    if (message.type === 'turn-finished') return message.cap === null ? null : { rung: 'end', rule: `caps.${message.cap}`, reason: message.reason }
+    if (message.type === 'model-request' && message.callsLeft === 0) return { rung: 'end', rule: 'caps', reason: message.nudge ?? '' }
+  }
+  return null
+}

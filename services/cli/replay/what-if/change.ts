@@ -1,0 +1,126 @@
+// What would have gone another way, by conversation: the first round of each, and what is known to follow from it.
+// H1. After the first changed decision of a conversation the model would have said something else: nothing of it is known from there on. So what was saved is
+//     told as "at most", as if the model had stopped there; and what would have been refused as if it had gone on as it did.
+
+import type { CallResult, Rung } from '../../../../shared/messages.ts'
+import type { Address } from '../difference.ts'
+
+/** `rule`: with its version, `identical-failure@1`. */
+export type Decision = { rung: Rung | 'veto'; rule: string; reason: string }
+
+/** `was`, `is`: null is "go on". `at`: the record that led to the decision. */
+export type Change = {
+  conversation: string
+  turn: number
+  round: number
+  at: Address
+  was: Decision | null
+  is: Decision | null
+  /** Of the rounds of this turn that came after it, at most; 0 where it would have been milder. */
+  roundsSaved: number
+  tokensSaved: number
+  /** Calls that had succeeded. */
+  refused: RefusedCall[]
+}
+
+/** `at`: the record that says how the call ended. */
+export type RefusedCall = { conversation: string; turn: number; round: number; ordinal: number; tool: string; at: Address }
+
+/** A round as a lens sees it: what both decided on it, how its calls ended, and what it cost. */
+export type JudgedRound = {
+  conversation: string
+  turn: number
+  round: number
+  at: Address
+  was: Decision | null
+  is: Decision | null
+  calls: { ordinal: number; name: string }[]
+  results: Pick<CallResult, 'ordinal' | 'status'>[]
+  tokens: number
+}
+
+export type Changes = {
+  /** In the order of the rounds of each conversation. */
+  judged(round: JudgedRound): void
+  readonly byConversation: ReadonlyMap<string, Change>
+}
+
+const heights: Record<Decision['rung'], number> = { nudge: 1, veto: 2, text_only: 3, end: 4 }
+
+export function gatherChanges(): Changes {
+  const byConversation = new Map<string, Change>()
+  /** Of those that changed: which calls of the rounds to come would not have run. */
+  const refusing = new Map<string, 'next round' | 'all' | undefined>()
+
+  function begin(round: JudgedRound): void {
+    const { conversation, turn, at, was, is } = round
+    if (isSame(was, is)) return
+    byConversation.set(conversation, { conversation, turn, round: round.round, at, was, is, roundsSaved: 0, tokensSaved: 0, refused: [] })
+    refusing.set(conversation, refusalsOf(is))
+  }
+
+  function goOn(change: Change, round: JudgedRound): void {
+    if (change.turn !== round.turn) return // unknown from here (H1)
+    if (heightOf(change.is) > heightOf(change.was)) {
+      change.roundsSaved += 1
+      change.tokensSaved += round.tokens
+    }
+    const refused = refusing.get(change.conversation)
+    if (refused !== undefined) change.refused.push(...succeeded(round))
+    if (refused !== 'all') refusing.set(change.conversation, refusalsOf(round.is))
+  }
+
+  return {
+    byConversation,
+    judged(round) {
+      const change = byConversation.get(round.conversation)
+      if (change === undefined) begin(round)
+      else goOn(change, round)
+    },
+  }
+}
+
+function isSame(was: Decision | null, is: Decision | null): boolean {
+  return was?.rung === is?.rung && was?.rule === is?.rule
+}
+
+function heightOf(decision: Decision | null): number {
+  return decision === null ? 0 : heights[decision.rung]
+}
+
+function refusalsOf(decision: Decision | null): 'next round' | 'all' | undefined {
+  if (decision?.rung === 'end') return 'all'
+  return decision?.rung === 'text_only' ? 'next round' : undefined
+}
+
+export function succeeded({ conversation, turn, round, at, calls, results }: Omit<JudgedRound, 'was' | 'is' | 'tokens'>): RefusedCall[] {
+  return results
+    .filter(({ status }) => status === 'ok')
+    .map(({ ordinal }) => {
+      const tool = calls.find((call) => call.ordinal === ordinal)?.name ?? ''
+      return { conversation, turn, round, ordinal, tool, at }
+    })
+}
+
+/** Of the changes that several lenses see in a conversation the first one counts: what comes after it is unknown. */
+export function earliest(all: readonly ReadonlyMap<string, Change>[]): Change[] {
+  const first = new Map<string, Change>()
+  for (const changes of all)
+    for (const change of changes.values()) {
+      const known = first.get(change.conversation)
+      const isFirst = known === undefined || change.turn < known.turn || (change.turn === known.turn && change.round < known.round)
+      if (isFirst) first.set(change.conversation, change)
+    }
+  return [...first.values()]
+}
+
+export type Totals = { conversations: number; roundsSaved: number; tokensSaved: number; refused: RefusedCall[] }
+
+export function totalsOf(changes: readonly Change[]): Totals {
+  return {
+    conversations: changes.length,
+    roundsSaved: changes.reduce((sum, { roundsSaved }) => sum + roundsSaved, 0),
+    tokensSaved: changes.reduce((sum, { tokensSaved }) => sum + tokensSaved, 0),
+    refused: changes.flatMap(({ refused }) => refused),
+  }
+}

@@ -1,0 +1,57 @@
+// What the loop-detector would have decided: its inbox, folded as it was and under each overlay, round by round.
+
+import type { StoredRecord } from '../../../../shared/bus/port.ts'
+import type { Intervention, Message, RoundOutcome, Usage } from '../../../../shared/messages.ts'
+import { reducers } from '../../../reducers.ts'
+import type { ReadLog, TopicRange } from '../log-range.ts'
+import type { Changes, Decision } from './change.ts'
+import type { Lens } from './lens.ts'
+import type { Overlay } from './overlay.ts'
+import { overlaying } from './overlay.ts'
+import { createVariants } from './variants.ts'
+
+/** One `changes` for each overlay. `hasTurn`: whether a turn's beginning is there; what is not is left out. */
+export function ladderLens(
+  log: ReadLog,
+  inbox: TopicRange,
+  options: { overlays: readonly Overlay[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
+): Lens {
+  const variants = createVariants(log, inbox, reducers['loop-detector'], options.overlays.map(overlaying))
+
+  return {
+    inbox,
+    async take(record) {
+      const [before = [], ...others] = await variants.take(record)
+      for (const was of before.filter(isOutcome)) {
+        if (!options.hasTurn(was.turn)) continue
+        for (const [index, after] of others.entries()) {
+          const is = after.find((message): message is RoundOutcome => isOutcome(message) && isOfRound(message, was))
+          options.changes[index]?.judged({ ...roundOf(record, was), was: decisionOf(was.intervention), is: decisionOf(is?.intervention ?? null) })
+        }
+      }
+    },
+  }
+}
+
+export function isOutcome(message: Message): message is RoundOutcome {
+  return message.type === 'round-outcome'
+}
+
+function isOfRound(one: RoundOutcome, { turn, round }: RoundOutcome): boolean {
+  return one.turn === turn && one.round === round
+}
+
+export function roundOf({ topic, partition, offset }: StoredRecord, { conversation, turn, round, response, results }: RoundOutcome) {
+  const at = { topic, partition, offset }
+  return { conversation, turn, round, at, calls: response.calls, results, tokens: tokensOf(response.usage) }
+}
+
+function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
+}
+
+function decisionOf(intervention: Intervention | null): Decision | null {
+  if (intervention === null) return null
+  const { rung, rule, ruleVersion, reason } = intervention
+  return { rung, rule: `${rule}@${ruleVersion}`, reason }
+}
