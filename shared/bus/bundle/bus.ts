@@ -146,6 +146,18 @@ export async function openBundle(file: string, clock: Clock): Promise<Bundle> {
   }
 }
 
+/** Throws `bundle.turn-cut` where the log had no longer got the beginning of a turn: for whoever folds a bundle, and not for whoever looks at it. */
+export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>): void {
+  const cut = [...turns()].filter(({ whole }) => !whole)
+  const [first] = cut
+  if (first === undefined) return
+  const others = cut.length === 1 ? '' : `, and ${cut.length - 1} more`
+  throw new WeirError(
+    'bundle.turn-cut',
+    `${file} lacks the beginning of turn ${first.turn} of ${first.conversation}${others}: retention had deleted it. Export turns that are newer (--since)`,
+  )
+}
+
 function stored(topic: string, partition: number, [offset, time, key, value, id]: Row): StoredRecord {
   return { topic, partition, key, value, id: id ?? undefined, offset, time }
 }
