@@ -94,15 +94,20 @@ withSettings(program.command('chat'), [...whichBus, 'topicPrefix', 'logLevel', '
 
 withSettings(program.command('inspect'), [...whichBus, 'topicPrefix'])
   .description('what happened in a conversation: rounds, calls, verdicts, results, times; also beside a running Weir')
-  .argument('<id>', 'the conversation')
+  .argument('<id>', 'the conversation; or a bundle, which weir export made')
+  .argument('[conversation]', 'of a bundle: which of its conversations; default: all, as a list')
   .option('--full', 'texts without a limit')
   .option('--reasoning', 'what the model thought, too')
   .option('--json', 'one JSON object; services/cli/inspect/timeline.ts says what is in it')
-  .action(async (id, options) => (await import('./inspect/inspect.ts')).inspect(id, await settingsOf(options), options, process.stdout))
+  .addOption(bundleOption())
+  .action(async (id, conversation, options) =>
+    (await import('./inspect/inspect.ts')).inspectAny(id, conversation, await settingsOf(options), options, process.stdout),
+  )
 
 withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
   .description('the conversations that were active last: turns, tokens, how each ended')
   .option('--limit <number>', 'how many', '20')
+  .addOption(bundleOption())
   .option('--json', 'one JSON object a line; services/cli/conversations/summary.ts says what is in it')
   .action(async (options) =>
     (await import('./conversations/conversations.ts')).listConversations(await settingsOf(options), options, process.stdout),
@@ -119,7 +124,22 @@ withSettings(program.command('tail'), [...whichBus, 'topicPrefix'])
   .option('--until <time>', 'older than this')
   .option('--limit <number>', 'ends after so many')
   .option('--follow', 'goes on with what comes, until Ctrl-C')
+  .addOption(bundleOption())
   .action(async (topic, options) => (await import('./tail/tail.ts')).tail(topic, options, await settingsOf(options), process.stdout))
+
+withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
+  .description(
+    'conversations as one file, to keep, mail, look into and replay: whole turns, with all that led to them; also beside a running Weir',
+  )
+  .option('--conversation <id>', 'this conversation; may be given again for further ones; default: all', listed)
+  .option('--since <time>', "turns that were active then or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
+  .option('--until <time>', 'turns that began before this')
+  .option('--where <key=value>', 'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again', listed)
+  .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
+  .option('--force', 'in the place of a file that is there')
+  .action(async (options) => {
+    process.exitCode = await (await import('./export/export.ts')).exportBundle(options, await settingsOf(options), process.stdout)
+  })
 
 program
   .command('normalize')
@@ -314,6 +334,11 @@ function withSettings(command: Command, keys: SettingKey[]): Command {
     else command.option(flag, text)
   }
   return command
+}
+
+/** For a command that looks at a log. */
+function bundleOption(): Option {
+  return new Option('--bundle <file>', 'looks into this file, which weir export made, instead of the log')
 }
 
 /** The values of an option that may be given more than once. */
