@@ -133,9 +133,12 @@ export const defaultSettings: AgentSettings = {
   policy: defaultPolicy,
 }
 
-/** A policy with its version: the first 16 hex digits of the sha-256 of its content. An agent names no guards: the gateway stamps those in force. */
-export function policyOf({ guards = [], ...content }: Omit<Policy, 'version' | 'guards'> & Partial<Pick<Policy, 'guards'>>): Policy {
-  // Without guards the version is what it was before there were any.
-  const text = JSON.stringify(guards.length === 0 ? content : { ...content, guards })
-  return { version: createHash('sha256').update(text).digest('hex').slice(0, 16), ...content, guards }
+/** An agent names no guards: the gateway stamps those in force. */
+type PolicyContent = Omit<Policy, 'version' | 'guards' | 'shadowed'> & Partial<Pick<Policy, 'guards' | 'shadowed'>>
+
+/** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
+export function policyOf({ guards = [], shadowed = [], ...content }: PolicyContent): Policy {
+  // Without guards, and without rules in shadow, the version is what it was before there were any.
+  const text = JSON.stringify({ ...content, ...(guards.length > 0 && { guards }), ...(shadowed.length > 0 && { shadowed }) })
+  return { version: createHash('sha256').update(text).digest('hex').slice(0, 16), ...content, guards, shadowed }
 }

@@ -21,6 +21,8 @@ export const limits = {
   /** Bytes of an agent's name, and of the fallback, which rides in every request. */
   agentNameBytesMax: 256,
   fallbackBytesMax: 64 * KiB,
+  /** Bytes of the names of rules in shadow, which ride in every round. */
+  shadowedBytesMax: 4 * KiB,
   /** Bytes of a user's message. */
   userMessageBytesMax: 1 * MiB,
   /** Bytes of a conversation's id. */

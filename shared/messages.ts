@@ -1,6 +1,7 @@
 // Generated from schemas/ by `node schemas/generate.ts`. Do not edit: change the .avsc file and run it again.
 
 export type Message =
+  | AgentPolicy
   | ApprovalAnswered
   | ApprovalAsked
   | ApprovalDecided
@@ -47,6 +48,22 @@ export type Message =
 export type MessageType = Message['type']
 
 export type MessageOf<T extends MessageType> = Extract<Message, { type: T }>
+
+/**
+ * What an operator sets for the rounds of an agent, or of all, over its agent file: in force from the next model response on. Observed,
+ * written by an operator into the table policies; a tombstone removes it.
+ */
+export type AgentPolicy = {
+  type: 'agent-policy'
+  /** the agent's name, or * for all: the key of the record is policy: and this */
+  agent: string
+  /** what is set, each key once; what is not is as the agent file says */
+  entries: PolicyEntry[]
+  /** who wrote this, by their own word: for people */
+  setBy: string
+  /** when this was written, in milliseconds, by the writer's clock: for people */
+  setAt: number
+}
 
 /** A person's word on a call that waits; the first that fits counts. Observed, written by the edge. */
 export type ApprovalAnswered = {
@@ -441,7 +458,7 @@ export type HistoryEntry = {
   note: string | null
 }
 
-/** Activity: the detector acts. Derived, written by the loop-detector. */
+/** Activity: the detector acts, or would have. Derived, written by the loop-detector. */
 export type InterventionRaised = {
   type: 'intervention-raised'
   /** the conversation: the key of the record */
@@ -452,6 +469,8 @@ export type InterventionRaised = {
   round: number
   /** what it does and why */
   intervention: Intervention
+  /** whether its rule is a shadow in this round: then this is only what it would have done, and nothing follows from it */
+  shadow: boolean
 }
 
 /** The owner that claimed this call is dead, proven by the bus. Observed, written by the executor. */
@@ -1170,6 +1189,16 @@ export type Policy = {
   toolTries: number
   /** in force for this round: written by the gateway, whatever an agent or a message says */
   guards: GuardInForce[]
+  /** names of rules of the loop-detector that only tell what they would have done, in the order of the alphabet */
+  shadowed: string[]
+}
+
+/** One setting of a policy, under a name that commands have for it. */
+export type PolicyEntry = {
+  /** a threshold, as loop.identicalFailures, or the mode of a rule, as rule.cycle */
+  key: string
+  /** as it is written in a command: a whole number, true or false, shadow or enforce */
+  value: string
 }
 
 /** A user's message that waits for its turn, reduced to what the turn needs. */

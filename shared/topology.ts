@@ -115,7 +115,11 @@ export const topics: Record<TopicName, Topic> = {
   // As every guard's: the executor's relay reads it.
   'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
   history: { kind: 'table', records: { 'history-entry': ['conversation'] }, tombstones: ['llm-gateway performer'] },
-  policies: { kind: 'table', records: { 'operator-limits': ['operator'], 'guard-registration': ['operator'] }, tombstones: ['operator'] },
+  policies: {
+    kind: 'table',
+    records: { 'operator-limits': ['operator'], 'agent-policy': ['operator'], 'guard-registration': ['operator'] },
+    tombstones: ['operator'],
+  },
   activity: {
     kind: 'log',
     records: {
@@ -147,6 +151,10 @@ export function guardTopicName(guard: string): GuardTopicName {
 
 /** The prefix of the keys of all guards' registrations in `policies`. */
 export const guardKeyPrefix = 'guard:'
+
+/** The prefix of the keys, in `policies`, of what is set for agents; behind it stands the agent's name, or this for all of them. */
+export const policyKeyPrefix = 'policy:'
+export const everyAgent = '*'
 
 type StageWiring = { inbox: TopicName; unit: 'conversation' | 'turn' | 'round' | 'none'; ports: Partial<Record<Port, TopicName>> }
 
@@ -200,6 +208,8 @@ export function keyOf(message: Message): string {
       return historyKey(message)
     case 'operator-limits':
       return 'operator-limits'
+    case 'agent-policy':
+      return policyKeyPrefix + message.agent
     case 'guard-registration':
       return guardKeyPrefix + message.name
     case 'dead-letter':

@@ -23,6 +23,9 @@ function sizeRefusal(message: UserMessage): string | undefined {
   if (fallbackBytes > limits.fallbackBytesMax) return reasons.settingSize('settings.fallback', fallbackBytes, limits.fallbackBytesMax)
   const declarationsBytes = message.declarations.reduce((sum, declaration) => sum + bytesOf(declaration), 0)
   if (declarationsBytes > limits.agentDeclarationsBytesMax) return reasons.declarationsSize(declarationsBytes)
+  const shadowedBytes = message.settings.policy.shadowed.reduce((sum, rule) => sum + Buffer.byteLength(rule) + 1, 0)
+  if (shadowedBytes > limits.shadowedBytesMax)
+    return reasons.settingSize('settings.policy.shadowed', shadowedBytes, limits.shadowedBytesMax)
   return undefined
 }
 

@@ -24,12 +24,10 @@ import type {
 } from '../../shared/messages.ts'
 import { eventWeight } from '../../shared/part-weight.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
-import { guardKeyPrefix } from '../../shared/topology.ts'
 import { version } from '../../shared/version.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './context-full.ts'
-import { guardsInForce, withGuards } from './guards-in-force.ts'
-import { withOperatorCaps } from './operator-caps.ts'
 import { PartWriter } from './part-writer.ts'
+import { policyInForce } from './policy-in-force.ts'
 import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './provider.ts'
 import { shortReason } from './reason.ts'
 import type { AttemptTask } from './reducer.ts'
@@ -141,22 +139,13 @@ async function prepare({ options, context, task, log }: Attempt): Promise<Ready 
     const entries = await context.history({ conversation, turn, round: historyRound }, limits.historyWaitMs)
     if (entries === undefined)
       return notReady('history.missing', `history entry ${turn}/${historyRound} did not come within ${limits.historyWaitMs} ms`, true)
-    const operator = await context.policy('operator-limits')
-    if (operator !== undefined && operator.type !== 'operator-limits')
-      return notReady('policies.unreadable', `the policy 'operator-limits' is a ${operator.type}`, true)
-    const guards = guardsInForce(await context.policies(guardKeyPrefix))
-    if (typeof guards === 'string') return notReady('policies.unreadable', guards, true)
+    const policy = await policyInForce(context, { agent: request.agent, own: settings.policy, log })
+    if (typeof policy === 'string') return notReady('policies.unreadable', policy, true)
     const history = entries.filter((entry) => entry.type === 'history-entry')
     const tooLarge = historyTooLarge(history)
     if (tooLarge !== undefined) return tooLarge
     const providerRequest = { nudge, tools: declarations, textOnly: callsLeft === 0, history, rebuilt: task.rebuilt }
-    return {
-      kind: 'ready',
-      agent,
-      declarations,
-      request: providerRequest,
-      policy: withGuards(withOperatorCaps(settings.policy, operator), guards),
-    }
+    return { kind: 'ready', agent, declarations, request: providerRequest, policy }
   } catch (error) {
     log.warn({ err: error }, 'the tables history and policies cannot be read')
     return notReady('policies.unreadable', 'the tables history and policies cannot be read', true)

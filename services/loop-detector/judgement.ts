@@ -1,17 +1,20 @@
 // The judgement of a finished round: what is new in it, what each rule says, and the one intervention that comes of it.
 // J1. Rules see each round once, in order, and each keeps its own memory; the weightiest finding is the intervention.
 // J2. A text-only round that an intervention asked for and that stays without visible text is the end, whichever rule asked.
+// J3. Nothing of a rule in shadow is in the intervention; what it would have been is told beside it (shadow.ts).
 
 import { limits } from '../../shared/limits.ts'
 import type { Intervention, Policy, Rejection, RoundChecked } from '../../shared/messages.ts'
 import { shortened } from '../../shared/text-cut.ts'
 import type { RoundEvidence } from './evidence.ts'
-import { weightiest } from './ladder.ts'
+import { stepDown, weightiest } from './ladder.ts'
 import type { Novelty } from './novelty.ts'
 import { beginNovelty, newsOf } from './novelty.ts'
 import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
 import { rules } from './rules.ts'
+import type { Shadows } from './shadow.ts'
+import { isShadow, toldOf } from './shadow.ts'
 
 /** What is remembered of a turn in order to judge its next round. Plain data, bounded. */
 export type LoopMemory = {
@@ -20,24 +23,44 @@ export type LoopMemory = {
   rules: Map<string, unknown>
   /** The intervention of the last round, if it asked for text only. */
   asked: Intervention | null
+  shadows: Shadows
 }
+
+/** What is made of a round. `intervention` null: go on. `shadowed`: what rules in shadow would have done, ordinary reminders too. */
+export type Judgement = { intervention: Intervention | null; shadowed: Intervention[] }
 
 export function beginMemory(): LoopMemory {
-  return { novelty: beginNovelty(), rules: new Map(), asked: null }
+  return { novelty: beginNovelty(), rules: new Map(), asked: null, shadows: new Map() }
 }
 
-/** Takes the round into the memory. Null: go on. */
-export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Intervention | null {
+/** Takes the round into the memory. */
+export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Judgement {
   const round: JudgedRound = { ...evidence, news: newsOf(memory.novelty, evidence.calls) }
-  const findings = rules.flatMap((rule) => heard(rule, memoryOf(memory, rule), round, policy))
-  const silent = memory.asked !== null && round.textOnly && !round.spoke ? [stillSilent(memory.asked, round)] : []
-  const intervention = weightiest([...silent, ...findings]) ?? null
+  const { asked, shadows } = memory
+  const findings: Intervention[] = []
+  const shadowed: Intervention[] = []
+  if (asked !== null && round.textOnly && !round.spoke && !isShadow(policy, asked.rule)) findings.push(stillSilent(asked, round))
+  const silent = round.spoke || round.called ? undefined : (asked: Intervention) => stillSilent(asked, round)
+  for (const rule of rules) {
+    const own = memoryOf(memory, rule)
+    const inShadow = isShadow(policy, rule.name)
+    if (!inShadow && shadows.delete(rule.name)) stepDown(own)
+    const finding = heard(rule, own, round, policy)
+    if (!inShadow) {
+      if (finding !== undefined) findings.push(finding)
+      continue
+    }
+    const told = toldOf(shadows, rule.name, finding, { round: round.round, silent })
+    if (told !== undefined) shadowed.push(told)
+  }
+  const intervention = weightiest(findings) ?? null
   memory.asked = intervention?.rung === 'text_only' ? intervention : null
-  return intervention
+  return { intervention, shadowed }
 }
 
-/** The rejections of a round that is not yet judged, in the words that the model shall read (I5.2). */
+/** The rejections of a round that is not yet judged, in the words that the model shall read (I5.2); in shadow the rule has none of its own. */
 export function wordsFor(memory: LoopMemory, { rejections, response, policy }: RoundChecked): Rejection[] {
+  if (isShadow(policy, schemaFailure.name)) return rejections
   return sharpened(memoryOf(memory, schemaFailure), rejections, response.calls, policy)
 }
 
@@ -47,9 +70,14 @@ function memoryOf<Memory>(memory: LoopMemory, rule: Rule<Memory>): Memory {
   return memory.rules.get(rule.name) as Memory
 }
 
-function heard<Memory>({ name, version, judge }: Rule<Memory>, memory: Memory, round: JudgedRound, policy: Policy): Intervention[] {
+function heard<Memory>(
+  { name, version, judge }: Rule<Memory>,
+  memory: Memory,
+  round: JudgedRound,
+  policy: Policy,
+): Intervention | undefined {
   const finding = judge(memory, round, policy)
-  return finding === undefined ? [] : [interventionOf(name, version, finding)]
+  return finding && interventionOf(name, version, finding)
 }
 
 function interventionOf(rule: string, ruleVersion: number, finding: Finding): Intervention {

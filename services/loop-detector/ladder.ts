@@ -1,6 +1,7 @@
 // The ladder: what a streak that goes on leads to. A nudge, then one round without tools, then the end of the turn.
 // L1. Each streak climbs by itself, one rung for each round that matches it from its threshold on.
 // L2. Nothing steps down. A streak that real progress ends is forgotten with its rung; a new turn forgets all of them.
+//     A rule that was in shadow and enforces from now on begins at the bottom, with all that it has counted: the model was shown nothing of it.
 
 import { limits } from '../../shared/limits.ts'
 import type { EvidenceRef, Rung } from '../../shared/messages.ts'
@@ -48,6 +49,14 @@ function above(rung: Rung | 'none'): Rung {
     default:
       return unreachable(rung)
   }
+}
+
+/** Puts all streaks of a rule at the bottom. `memory`: what the rule remembers, plain data in which a rung is called so. */
+export function stepDown(memory: unknown): void {
+  if (typeof memory !== 'object' || memory === null) return
+  if ('rung' in memory) memory.rung = 'none'
+  // Maps, sets and arrays alike.
+  for (const part of Symbol.iterator in memory ? (memory as Iterable<unknown>) : Object.values(memory)) stepDown(part)
 }
 
 const heights: Record<Rung, number> = { nudge: 1, text_only: 2, end: 3 }

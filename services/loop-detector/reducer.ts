@@ -7,7 +7,8 @@
 // L2. After a cancel, and at or after expiresAt, nothing is cleared (R6). A cancel is remembered until the turn expires, because it can overtake the
 //     round that it is meant for.
 // L3. What is outstanding keeps its response and its real results, through a cancel too, until the executor reports it or certainly cannot any more.
-// L4. An intervention rides in the round's own outcome, so it is in the very next request. What no longer can have one is not judged.
+// L4. An intervention rides in the round's own outcome, so it is in the very next request. What no longer can have one is not judged. What a rule in
+//     shadow would have done is told in activity only.
 // L5. A unit is one turn: a new turn begins with an empty memory.
 // L6. A round that must wait for slow guards makes its turn longer by their deadline, so that a person's time is not the agent's. The conversation hears of
 //     it before anything that follows; all rounds of a turn together extend it by limits.turnExtensionMsMax at most.
@@ -141,9 +142,13 @@ function giveUp(turn: Turn | undefined): Reaction<Turn> {
 
 /** The round's outcome with what the detector has to say of it. */
 function judged(turn: Turn, checked: RoundChecked, results: CallResult[], wishes: GuardWish[] = []): Output[] {
-  const intervention = withWishes(judge(turn.memory, evidenceOf(checked, results), checked.policy), wishes, checked.round)
+  const judgement = judge(turn.memory, evidenceOf(checked, results), checked.policy)
+  const intervention = withWishes(judgement.intervention, wishes, checked.round)
   const outcome = outcomeOf(checked, results, intervention)
-  return intervention === null || intervention.ordinary ? [outcome] : [outcome, interventionRaised(checked, intervention)]
+  const told = judgement.shadowed.map((wouldBe) => interventionRaised(checked, wouldBe, true))
+  return intervention === null || intervention.ordinary
+    ? [outcome, ...told]
+    : [outcome, interventionRaised(checked, intervention, false), ...told]
 }
 
 function cleared(checked: RoundChecked, decided: CallResult[], extendedTo: Milliseconds | null): Output {
@@ -187,8 +192,8 @@ function callRejected({ conversation, turn, round, response }: RoundChecked, { o
   return { to: 'activity', message: { type: 'call-rejected', conversation, turn, round, ordinal, name, reason } }
 }
 
-function interventionRaised({ conversation, turn, round }: RoundChecked, intervention: Intervention): Output {
-  return { to: 'activity', message: { type: 'intervention-raised', conversation, turn, round, intervention } }
+function interventionRaised({ conversation, turn, round }: RoundChecked, intervention: Intervention, shadow: boolean): Output {
+  return { to: 'activity', message: { type: 'intervention-raised', conversation, turn, round, intervention, shadow } }
 }
 
 /** The conversation asks for a round only after it had the outcome of the one before. */

@@ -7,10 +7,11 @@ import type { News } from './novelty.ts'
 export type JudgedRound = RoundEvidence & { news: News }
 
 export type Rule<Memory> = {
+  /** Also a key of `loop.rules` in shared/agent-file/agent.schema.json, where people set its mode. */
   readonly name: string
   /** Goes up when the rule would decide anything differently; it stands in every intervention. */
   readonly version: number
-  /** What it remembers at the beginning of a turn. Plain data, bounded (R7). */
+  /** What it remembers at the beginning of a turn. Plain data, bounded (R7); where it climbs a ladder, the rung is called `rung` (stepDown in ladder.ts). */
   begin(): Memory
   /** May change its memory in place. Undefined: nothing to say. Called once for each judged round, in order; also for rounds without calls. */
   judge(memory: Memory, round: JudgedRound, policy: Policy): Finding | undefined

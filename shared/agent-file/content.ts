@@ -16,6 +16,7 @@ export type AgentContent = {
     cycleLaps?: number
     schemaFailures?: number
     schemaFailureEndsTurn?: boolean
+    rules?: Record<string, RuleMode | undefined>
   }
   empty?: { beforeTools?: number; afterTools?: number; perTurn?: number }
   attempts?: number
@@ -25,6 +26,8 @@ export type AgentContent = {
   toolTries?: number
   tools?: (ToolContent | undefined)[]
 }
+
+export type RuleMode = 'enforce' | 'shadow'
 
 export type ModelContent = {
   provider?: ProviderName

@@ -28,15 +28,19 @@ type Schema = {
   'x-secret'?: boolean
 }
 
+const agentSchema: AnySchemaObject & Schema = JSON.parse(readFileSync(new URL('agent.schema.json', import.meta.url), 'utf8'))
+
 const isValid = new Ajv({
   ...{ allErrors: true, verbose: true, ownProperties: true, logger: false },
   ...{ strictTypes: false, keywords: ['x-accepted', 'x-secret'] },
   // It is ours, and a test holds it to its dialect. At each start, judging it and making quick code for one file would take longer than all the rest.
   ...{ validateSchema: false, meta: false, code: { optimize: false } },
-}).compile(agentSchema())
+}).compile(agentSchema)
 
-function agentSchema(): AnySchemaObject {
-  return JSON.parse(readFileSync(new URL('agent.schema.json', import.meta.url), 'utf8'))
+/** The keys of a mapping of agent files, in the schema's order; `path`: those that lead to it. */
+export function keysAt(...path: string[]): string[] {
+  const mapping = path.reduce<Schema>((around, name) => around.properties?.[name] ?? {}, agentSchema)
+  return Object.keys(mapping.properties ?? {})
 }
 
 /** Every mistake that the schema finds, and the content with undefined in the place of what it refuses. */

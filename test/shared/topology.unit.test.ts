@@ -58,6 +58,7 @@ history (table)
     (tombstone) <- llm-gateway performer
 policies (table)
     operator-limits <- operator
+    agent-policy <- operator
     guard-registration <- operator
     (tombstone) <- operator
 activity (log)

@@ -34,7 +34,7 @@ export const callFinished = (ordinal = 0, fields: Partial<CallFinished> = {}): C
   ...fields,
 })
 
-export const interventionRaised = (rule: string, reason: string): Activity => ({
+export const interventionRaised = (rule: string, reason: string, shadow = false): Activity => ({
   type: 'intervention-raised',
   ...place,
   round: 3,
@@ -42,6 +42,7 @@ export const interventionRaised = (rule: string, reason: string): Activity => ({
     ...{ rung: 'nudge', ordinary: false, rule, ruleVersion: 1, key: 'exec({})', reason },
     ...{ text: 'SYSTEM INTERVENTION', class: null, evidence: [] },
   },
+  shadow,
 })
 
 export const turnFinished = (fields: Partial<TurnFinished> = {}): TurnFinished => ({

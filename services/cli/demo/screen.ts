@@ -47,7 +47,8 @@ export function createScreen(out: NodeJS.WriteStream) {
         case 'call-rejected':
           return roundLine(activity.round, callRejectedText(activity))
         case 'intervention-raised':
-          return line(`      ${paint('yellow', interventionText(activity))}`)
+          if (!activity.shadow) line(`      ${paint('yellow', interventionText(activity))}`)
+          return
         case 'tool-started':
           return roundLine(activity.round, `${onOneLine(activity.name)} started`)
         case 'turn-finished':

@@ -22,8 +22,11 @@ import { loopDetector } from '../../loop-detector/reducer.ts'
 import { validator } from '../../validator/reducer.ts'
 import type { Scenario, SilentStep, Step, ToolStep } from './scenario.ts'
 
-/** `step`: the number, from 1, of the last step of the response that led to it. `cap`: a call had no budget left. */
-export type Raised = { step: number } & ({ intervention: Intervention } | { cap: 'rounds' | 'calls'; reason: string })
+/**
+ * `step`: the number, from 1, of the last step of the response that led to it. `shadow`: its rule is in shadow, so nothing would follow. `cap`: a call had no
+ * budget left.
+ */
+export type Raised = { step: number } & ({ intervention: Intervention; shadow: boolean } | { cap: 'rounds' | 'calls'; reason: string })
 
 /** Caps of the trace; absent: none. */
 export type Caps = { calls: number | undefined; rounds: number | undefined }
@@ -44,7 +47,7 @@ export function play(scenario: Scenario, policy: Policy, caps: Caps): Raised[] {
       if (isNew) session.calls += siblings.length
       const findings = judged(detect, proposed, siblings)
       if (findings.refused && left.cap !== undefined) raised.push({ step: end, ...left.cap })
-      for (const intervention of findings.interventions) raised.push({ step: end, intervention })
+      for (const { intervention, shadow } of findings.interventions) raised.push({ step: end, intervention, shadow })
     } else if (step.kind === 'user') beginTurn(session)
     else if (step.kind === 'stream_retry') session.retried = true // a shortened history changes nothing: what was judged is remembered
   }
@@ -111,7 +114,7 @@ function leftOf({ round, calls }: Session, { calls: callsMax, rounds: roundsMax 
   return { calls: Math.max(0, callsMax - calls), cap: { cap: 'calls', reason: `the turn's ${callsMax} calls were used up` } }
 }
 
-type Findings = { refused: boolean; interventions: Intervention[] }
+type Findings = { refused: boolean; interventions: { intervention: Intervention; shadow: boolean }[] }
 
 function judged(detect: (message: RoundChecked | RoundExecuted) => Message[], proposed: RoundProposed, siblings: ToolStep[]): Findings {
   const checked = checkedOf(proposed)
@@ -125,7 +128,9 @@ function judged(detect: (message: RoundChecked | RoundExecuted) => Message[], pr
   }
   return {
     refused: written.some((message) => message.type === 'round-outcome' && message.results.some(({ status }) => status === 'skipped')),
-    interventions: written.flatMap((message) => (message.type === 'intervention-raised' ? [message.intervention] : [])),
+    interventions: written.flatMap((message) =>
+      message.type === 'intervention-raised' && !message.intervention.ordinary ? [message] : [],
+    ),
   }
 }
 

@@ -1,6 +1,7 @@
 // What the judges made of a scenario, against its label. `weir judge --json` prints a line for each: fields are added, none changes its meaning.
 
-import type { Policy } from '../../../shared/messages.ts'
+import type { Intervention, Policy } from '../../../shared/messages.ts'
+import type { Raised } from './play.ts'
 import { play } from './play.ts'
 import type { Expectation, Scenario } from './scenario.ts'
 
@@ -21,7 +22,11 @@ export type JudgedScenario = {
   ok: boolean | null
   /** What is not as expected; '' where all is. */
   wrong: string
+  /** Of each rule in shadow the first thing that it would have done. */
+  shadowed: ToldIntervention[]
 }
+
+export type ToldIntervention = { step: number; rule: string; kind: InterventionKind; rung: string; reason: string }
 
 export type InterventionKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop' | 'budget'
 
@@ -33,16 +38,29 @@ export type Given = { policy: Policy; caps: { calls: number | undefined; rounds:
 
 export function judge(scenario: Scenario, { policy, caps }: Given): JudgedScenario {
   const { id, limits = {}, expect } = scenario
-  const raised = play(scenario, policy, { calls: limits.max_tool_calls ?? caps.calls, rounds: limits.max_turns ?? caps.rounds })
+  const all = play(scenario, policy, { calls: limits.max_tool_calls ?? caps.calls, rounds: limits.max_turns ?? caps.rounds })
+  const raised = all.filter((one) => 'cap' in one || !one.shadow)
   const [first] = raised
   const steps = raised.map(({ step }) => step)
   const wrong = wrongWith(scenario, steps)
   const known = { id, fired: first !== undefined, step: first?.step ?? null }
   const label = { expected: expect ?? null, ok: expect === undefined || expect.fires === null ? null : wrong === '', wrong }
-  if (first === undefined) return { ...known, rule: null, kind: null, rung: null, reason: null, ...label }
-  if ('cap' in first) return { ...known, rule: 'cap', kind: 'budget', rung: 'text_only', reason: first.reason, ...label }
-  const { rule, ruleVersion, rung, reason } = first.intervention
-  return { ...known, rule: `${rule}@${ruleVersion}`, kind: kinds[rule] ?? 'tool_loop', rung, reason, ...label }
+  const rest = { ...label, shadowed: firstInShadow(all) }
+  if (first === undefined) return { ...known, rule: null, kind: null, rung: null, reason: null, ...rest }
+  if ('cap' in first) return { ...known, rule: 'cap', kind: 'budget', rung: 'text_only', reason: first.reason, ...rest }
+  return { ...known, ...told(first.step, first.intervention), ...rest }
+}
+
+function told(step: number, { rule, ruleVersion, rung, reason }: Intervention): ToldIntervention {
+  return { step, rule: `${rule}@${ruleVersion}`, kind: kinds[rule] ?? 'tool_loop', rung, reason }
+}
+
+function firstInShadow(raised: Raised[]): ToldIntervention[] {
+  const byRule = new Map<string, ToldIntervention>()
+  for (const one of raised)
+    if (!('cap' in one) && one.shadow && !byRule.has(one.intervention.rule))
+      byRule.set(one.intervention.rule, told(one.step, one.intervention))
+  return [...byRule.values()]
 }
 
 function wrongWith({ steps, expect, second_by_step: secondBy }: Scenario, raised: number[]): string {

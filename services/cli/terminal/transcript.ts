@@ -116,7 +116,8 @@ function happen(transcript: Transcript, event: Happening, layout: Layout, now: M
     case 'call-rejected':
       return { transcript, lines: say(callRejectedText(event), 'warning') }
     case 'intervention-raised':
-      return { transcript, lines: say(`intervention: ${interventionText(event)}`, 'warning') }
+      // Of a rule in shadow nothing follows: whoever tries the rule finds its word in weir inspect.
+      return { transcript, lines: event.shadow ? [] : say(`intervention: ${interventionText(event)}`, 'warning') }
     case 'calls-waiting':
       return { transcript: doing(transcript, 'guarded', now), lines: callsWaitingTexts(event).flatMap((text) => say(text, 'faint')) }
     case 'guard-verdict-given':

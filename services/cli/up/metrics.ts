@@ -121,7 +121,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
         for (const { status } of message.results) decisions.results.inc({ status })
         return
       case 'intervention-raised':
-        decisions.interventions.inc({ rung: message.intervention.rung })
+        if (message.shadow) decisions.shadowed.inc({ rule: message.intervention.rule, rung: message.intervention.rung })
+        else decisions.interventions.inc({ rung: message.intervention.rung })
         return
       case 'attempt-finished':
         decisions.attempts.inc({ outcome: 'answered' })
@@ -196,6 +197,12 @@ function decisionCounters(registry: Registry) {
       name: 'weir_interventions_total',
       help: 'Interventions for a lack of progress (loop-detector), by the rung of the ladder.',
       labelNames: ['rung'] as const,
+      registers,
+    }),
+    shadowed: new Counter({
+      name: 'weir_interventions_shadowed_total',
+      help: 'What rules in shadow would have done (loop-detector), by rule and by the rung of its ladder.',
+      labelNames: ['rule', 'rung'] as const,
       registers,
     }),
     results: new Counter({

@@ -16,21 +16,24 @@ const periodMax = 6
 type Lap = { print: string; leash: 'short' | 'transient' | 'polling'; shown: ShownCall; ref: EvidenceRef }
 
 /** repeats: at index p, how many rounds in a row equalled the one p rounds before; index 1 tells equal rounds in a row. */
-type Memory = { rounds: Lap[]; repeats: number[]; rungs: (Rung | 'none')[] }
+type Memory = { rounds: Lap[]; repeats: number[]; ladders: Ladder[] }
+
+/** Of the cycles of one length. */
+type Ladder = { rung: Rung | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
   version: 1,
-  begin: () => ({ rounds: [], repeats: Array.from({ length: periodMax + 1 }, () => 0), rungs: [] }),
+  begin: () => ({ rounds: [], repeats: Array.from({ length: periodMax + 1 }, () => 0), ladders: [] }),
 
   judge(memory, { calls, print }, { loop }) {
     const [first] = calls
     if (first === undefined) return undefined
-    const { rounds, repeats, rungs } = memory
+    const { rounds, repeats, ladders } = memory
     for (let period = 1; period <= periodMax; period++) {
       const repeated = rounds.at(-period)?.print === print
       repeats[period] = repeated ? (repeats[period] ?? 0) + 1 : 0
-      if (!repeated) rungs[period] = 'none'
+      if (!repeated) ladders[period] = { rung: 'none' }
     }
     rounds.push({ print, leash: leashOf(calls), shown: { tool: first.tool, ...first.shown }, ref: first.ref })
     if (rounds.length > periodMax) rounds.shift()
@@ -39,7 +42,7 @@ export const cycle: Rule<Memory> = {
       if ((repeats[1] ?? 0) >= period - 1) continue // C2
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
-      if (laps >= lapsMax(lap, loop)) return finding(lap, laps, climbIn(rungs, period))
+      if (laps >= lapsMax(lap, loop)) return finding(lap, laps, climbIn(ladders, period))
     }
     return undefined
   },
@@ -55,10 +58,10 @@ function lapsMax(lap: Lap[], loop: LoopThresholds): number {
   return lap.some(({ leash }) => leash === 'transient') ? transientFailures(loop) : loop.cycleLaps
 }
 
-function climbIn(rungs: (Rung | 'none')[], period: number): Rung {
-  const streak = { rung: rungs[period] ?? 'none' }
-  rungs[period] = climb(streak)
-  return rungs[period]
+function climbIn(ladders: Ladder[], period: number): Rung {
+  const ladder = ladders[period] ?? { rung: 'none' }
+  ladders[period] = ladder
+  return climb(ladder)
 }
 
 function finding(lap: Lap[], laps: number, rung: Rung): Finding {

@@ -8,6 +8,7 @@ import type {
   Cancel,
   Declaration,
   Intervention,
+  InterventionRaised,
   Policy,
   Rejection,
   RoundChecked,
@@ -85,8 +86,10 @@ export function cancelled(until = expiresAt): Cancel {
   return { type: 'cancel', ...place, round: 1, expiresAt: until }
 }
 
-export function policyWith({ loop = {}, empty = {} }: { loop?: Partial<Policy['loop']>; empty?: Partial<Policy['empty']> }): Policy {
-  return { ...defaultPolicy, loop: { ...defaultPolicy.loop, ...loop }, empty: { ...defaultPolicy.empty, ...empty } }
+type Changes = { loop?: Partial<Policy['loop']>; empty?: Partial<Policy['empty']>; shadowed?: string[] }
+
+export function policyWith({ loop = {}, empty = {}, shadowed = [] }: Changes): Policy {
+  return { ...defaultPolicy, loop: { ...defaultPolicy.loop, ...loop }, empty: { ...defaultPolicy.empty, ...empty }, shadowed }
 }
 
 /** One round of a story: its calls with their results, or a response without calls. */
@@ -123,6 +126,20 @@ export function rungs(...steps: Step[]): string[] {
 }
 
 export function outcomes(...steps: Step[]): RoundOutcome[] {
+  return written(...steps).map(({ outcome }) => outcome)
+}
+
+/** Plays likewise, and gives what rules in shadow would have done, round by round: `cycle nudge`, in brackets where it is only ordinary. */
+export function wouldHave(...steps: Step[]): string[][] {
+  return written(...steps).map(({ raised }) =>
+    raised.flatMap(({ shadow, intervention: { rule, rung, ordinary } }) =>
+      shadow ? [ordinary ? `(${rule} ${rung})` : `${rule} ${rung}`] : [],
+    ),
+  )
+}
+
+/** What was written of each round when it was judged. */
+function written(...steps: Step[]): { outcome: RoundOutcome; raised: InterventionRaised[] }[] {
   let story = given(loopDetector)
   return steps.map((step, index) => {
     const round = index + 1
@@ -131,8 +148,13 @@ export function outcomes(...steps: Step[]): RoundOutcome[] {
     if (story.to('tools').length > 0) story = story.when(executed(round, step.calls?.map(([, result]) => result) ?? []))
     const [outcome] = story.to('conversation')
     if (outcome?.type !== 'round-outcome') throw new Error(`round ${round} has no outcome`)
-    return outcome
+    return { outcome, raised: story.to('activity').filter((message) => message.type === 'intervention-raised') }
   })
+}
+
+/** The steps under this policy. */
+export function judgedBy(policy: Policy, ...steps: Step[]): Step[] {
+  return steps.map((step) => ({ ...step, fields: { ...step.fields, policy } }))
 }
 
 export function times(count: number, step: Step): Step[] {

@@ -34,7 +34,9 @@ model:
   toolCalls: text
 fallback: Sorry.
 caps: { rounds: 5, calls: 6, wallMs: 7000, tokens: 8000 }
-loop: { identicalFailures: 4, identicalSuccesses: 6, cycleLaps: 5, schemaFailures: 7, schemaFailureEndsTurn: true }
+loop:
+  { identicalFailures: 4, identicalSuccesses: 6, cycleLaps: 5, schemaFailures: 7, schemaFailureEndsTurn: true,
+    rules: { sweep: shadow, cycle: shadow, monologue: enforce } }
 empty: { beforeTools: 0, afterTools: 1, perTurn: 2 }
 attempts: 2
 stallMs: 60000
@@ -101,6 +103,7 @@ tools:
           startWithinMs: 2000,
           graceMs: 0,
           toolTries: 1,
+          shadowed: ['cycle', 'sweep'],
         },
       },
     })

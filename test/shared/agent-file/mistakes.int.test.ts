@@ -140,6 +140,11 @@ describe('an agent', () => {
     ['caps:\n  tokens: null', ['a.yaml:4:11 caps.tokens: is empty; must be a whole number from 1 to 9007199254740991']],
     ['loop:\n  identicalFailure: 2', ['a.yaml:4:3 loop.identicalFailure: is no key here; did you mean identicalFailures?']],
     ['loop:\n  cycleLaps: 0', ['a.yaml:4:14 loop.cycleLaps: is 0; must be a whole number from 1 to 1000']],
+    ['loop:\n  rules: { cycles: shadow }', ['a.yaml:4:12 loop.rules.cycles: is no key here; did you mean cycle?']],
+    [
+      'loop:\n  rules: { cycle: shadowed }',
+      ['a.yaml:4:19 loop.rules.cycle: is "shadowed"; must be enforce or shadow (did you mean shadow?)'],
+    ],
     ['loop:\n  schemaFailureEndsTurn: yes', ['a.yaml:4:26 loop.schemaFailureEndsTurn: is "yes"; must be true or false']],
     ['empty:\n  perTurn: -1', ['a.yaml:4:12 empty.perTurn: is -1; must be a whole number from 0 to 1000']],
     ['tools: {}', ['a.yaml:3:8 tools: is a mapping; must be a list of at most 512 tools']],

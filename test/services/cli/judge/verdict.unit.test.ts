@@ -83,11 +83,23 @@ describe('a label', () => {
 describe('--set', () => {
   it('judges by other thresholds', () => {
     expect(judged({ steps: times(4, failing) }, 'loop.identicalFailures=2')).toMatchObject({ step: 2 })
+    expect(judged({ steps: times(4, failing) }, 'loop.identicalFailure=2')).toMatchObject({ step: 2 })
     expect(judged({ steps: times(4, failing) }, 'loop.identicalFailures=2', 'loop.identicalFailures=4')).toMatchObject({ step: 4 })
   })
 
+  it('tells of a rule in shadow what it would have done, and does not take it for an intervention', () => {
+    const scenario = { steps: times(4, failing), expect: { fires: false } }
+    expect(judged(scenario, 'rule.identical-failure=shadow')).toMatchObject({
+      ...{ fired: false, step: null, rule: null, ok: true },
+      shadowed: [{ step: 3, rule: 'identical-failure@1', kind: 'tool_loop', rung: 'nudge' }],
+    })
+    expect(judged(scenario).shadowed).toEqual([])
+  })
+
   it.each([
-    ['loop.identicalFailure=2', 'names no threshold; did you mean loop.identicalFailures?'],
+    ['loop.identicalFailers=2', 'names no threshold; did you mean loop.identicalFailures?'],
+    ['rule.cycles=shadow', 'names no rule; did you mean rule.cycle? There are rule.identical-failure,'],
+    ['rule.cycle=off', '--set rule.cycle is "off"; must be enforce or shadow'],
     ['loop.identicalFailures', 'has no value'],
     ['loop.identicalFailures=0', '--set loop.identicalFailures '],
     ['loop.identicalFailures=two', '--set loop.identicalFailures '],

@@ -83,6 +83,7 @@ describe('what happened in a turn', () => {
 
   it('shows an intervention as such, and that the model was told', () => {
     const events = [
+      interventionRaised('cycle', 'of a rule in shadow', true),
       interventionRaised('identical-failure', 'exec({}) failed in 3 rounds'),
       roundStarted(4, { nudged: true }),
     ] as TurnEvent[]

@@ -175,13 +175,20 @@ describe('the metrics of what stages decide', () => {
     const outcome = { ...place, response: responseOf(3), failure: null, intervention, policy: defaultPolicy }
     assign('loop-detector').acknowledged({
       read: [],
-      ...written({ type: 'round-outcome', ...outcome, results }, { type: 'intervention-raised', ...place, intervention }),
+      ...written(
+        { type: 'round-outcome', ...outcome, results },
+        { type: 'intervention-raised', ...place, intervention, shadow: false },
+        { type: 'intervention-raised', ...place, intervention: { ...intervention, rung: 'text_only' }, shadow: true },
+      ),
     })
     expect(await seen('weir_results_total')).toEqual({
       'weir_results_total{status="ok"}': 2,
       'weir_results_total{status="rejected"}': 1,
     })
     expect(await seen('weir_interventions_total')).toEqual({ 'weir_interventions_total{rung="nudge"}': 1 })
+    expect(await seen('weir_interventions_shadowed_total')).toEqual({
+      'weir_interventions_shadowed_total{rule="identical-failure",rung="text_only"}': 1,
+    })
   })
 
   it('count attempts by how they ended, and how long tools ran by how they ended', async () => {

@@ -1,0 +1,79 @@
+// What of a policy is set outside of agent files, key by key: by an operator's record in the table `policies`, by `weir policy`, by `--set`.
+// The keys are those of agent files, `loop.identicalFailures`; the mode of a rule is `rule.cycle`. agent.schema.json has their types and bounds.
+
+import type { RuleMode } from '../agent-file/content.ts'
+import { alternatives } from '../agent-file/mistake.ts'
+import { nearestName } from '../agent-file/nearest-name.ts'
+import { keysAt, schemaMistakes } from '../agent-file/schema-mistakes.ts'
+import type { Caps, EmptyAllowance, LoopThresholds, PolicyEntry } from '../messages.ts'
+
+/** What entries say, where it is of the right type and within its bounds; a key that is not there is not set. */
+export type PolicyContent = {
+  loop: Partial<LoopThresholds>
+  empty: Partial<EmptyAllowance>
+  caps: Partial<Caps>
+  rules: Record<string, RuleMode | undefined>
+}
+
+/** `text` completes the key to a sentence. */
+export type EntryFault = { key: string; text: string }
+
+const rulePrefix = 'rule.'
+
+/** All keys, in the order of agent.schema.json. */
+export const policyKeys: readonly string[] = [
+  ...keysAt('loop').flatMap((name) => (name === 'rules' ? [] : [`loop.${name}`])),
+  ...keysAt('empty').map((name) => `empty.${name}`),
+  ...keysAt('caps').map((name) => `caps.${name}`),
+  ...keysAt('loop', 'rules').map((name) => rulePrefix + name),
+]
+
+/** The key that is meant: its singular is as good (`loop.identicalFailure`). Undefined: none. */
+export function policyKey(given: string): string | undefined {
+  return [given, `${given}s`, `${given}es`].find((name) => policyKeys.includes(name))
+}
+
+/** What is wrong with a key that is none of `keys`: the nearest, and those that there are. */
+export function unknownKey(given: string, keys: readonly string[] = policyKeys): string {
+  const near = nearestName(given, keys)
+  const meant = near === undefined ? '' : `; did you mean ${near}?`
+  const isRule = given.startsWith(rulePrefix)
+  const alike = keys.filter((key) => key.startsWith(rulePrefix) === isRule)
+  return `names no ${isRule ? 'rule' : 'threshold'}${meant} There are ${alternatives(alike, 'and')}`
+}
+
+/** Of a key that is there twice the last entry counts. */
+export function readEntries(entries: readonly PolicyEntry[]): { content: PolicyContent; faults: EntryFault[] } {
+  const faults: EntryFault[] = []
+  const given: Record<'loop' | 'empty' | 'caps', Record<string, unknown>> = { loop: {}, empty: {}, caps: {} }
+  const rules: Record<string, unknown> = {}
+  for (const { key, value } of entries) {
+    const known = policyKey(key)
+    if (known === undefined) faults.push({ key, text: unknownKey(key) })
+    else if (known.startsWith(rulePrefix)) rules[known.slice(rulePrefix.length)] = valueOf(value)
+    else {
+      const [section, name] = known.split('.') as [keyof typeof given, string]
+      given[section][name] = valueOf(value)
+    }
+  }
+  const { complaints, content } = schemaMistakes({ ...given, loop: { ...given.loop, rules } })
+  for (const { path, text } of complaints) if (path.length > 1) faults.push({ key: keyOf(path.map(String)), text })
+  const { rules: modes, ...loop } = content.loop ?? {}
+  return { content: { loop: taken(loop), empty: taken(content.empty), caps: taken(content.caps), rules: taken(modes) }, faults }
+}
+
+/** A text that is no number and no truth value stays one, for the schema to refuse or to take as a mode. */
+function valueOf(text: string): unknown {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  return text === 'true' ? true : text === 'false' ? false : text
+}
+
+/** Of a path in an agent file. */
+function keyOf([section = '', ...names]: string[]): string {
+  return names[0] === 'rules' ? rulePrefix + names.slice(1).join('.') : [section, ...names].join('.')
+}
+
+/** Without what the schema refused. */
+function taken<T extends object>(given: T | undefined): T {
+  return Object.fromEntries(Object.entries(given ?? {}).filter(([, value]) => value !== undefined)) as T
+}
