@@ -291,16 +291,22 @@ program
 
 withSettings(program.command('replay'), [...whichBus, 'topicPrefix'])
   .description(
-    "every stage's decisions again, from the log alone, compared with what was written; exit 0: the same, 1: the first difference is shown, 2: trouble",
+    "every stage's decisions again, from the log or a bundle alone, compared with what was written; exit 0: the same, 1: the first difference is shown, 2: trouble. With --set, --policy, --guard or --sweep: what would have been decided otherwise",
   )
+  .argument('[bundle]', 'a file of weir export; default: the log that the settings name')
   .option('--conversation <id>', 'only of this conversation')
   .option('--since <time>', "turns that began not before this: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
   .option('--until <time>', 'what was read before this')
-  .option('--full', 'values without a limit')
+  .option('--set <key=value>', 'a threshold, a cap or the mode of a rule: loop.identicalFailures=2; may be given again', listed)
+  .option('--policy <file>', 'YAML or JSON with the sections loop, empty and caps of an agent file')
+  .option('--guard <guard>', 'a guard that judges too, with =OPTIONS as for weir ask; it runs in a process of its own')
+  .option('--sweep <key=from..to>', 'each value of a threshold: a table and a plot')
+  .option('-o, --output <file>', 'the plot of --sweep as SVG')
+  .option('--full', 'values and lists without a limit')
   .option('--json', 'one JSON object; services/cli/replay/README.md says what is in it')
-  .action(async (options) => {
+  .action(async (bundle, options) => {
     troubleCode = 2
-    process.exitCode = await (await import('./replay/replay.ts')).replay(options, await settingsOf(options), process.stdout)
+    process.exitCode = await (await import('./replay/replay.ts')).replay(bundle, options, await settingsOf(options), process.stdout)
   })
 
 program

@@ -13,13 +13,19 @@ import { causesOf, timeOf } from './difference.ts'
 import type { Replayed } from './replay-log.ts'
 import { sideBySide } from './side-by-side.ts'
 
-export function printReplayed({ tally, differences, first }: Replayed, { full }: { full: boolean }, out: NodeJS.WriteStream): void {
+/** `isRedacted`: of a bundle in which texts were taken out, so that what was decided by them cannot come out the same. */
+export function printReplayed(
+  { tally, differences, first }: Replayed,
+  { full, isRedacted }: { full: boolean; isRedacted: boolean },
+  out: NodeJS.WriteStream,
+): void {
   const what = `${count(tally.records, 'record')} read, ${count(tally.turns, 'turn')}`
   const line = (tone: Parameters<typeof painted>[1], text: string): boolean => out.write(`${painted(out, tone, printable(text))}\n`)
   if (first === undefined) line('good', `The same: ${what}, ${count(tally.same, 'decision')} again, byte for byte as in the log.`)
   else line('bad', `Differs: ${what}, ${count(tally.same, 'decision')} as in the log, ${differences} not.`)
   for (const note of notesOf(tally)) line('faint', note)
   if (first === undefined) return
+  if (isRedacted) line('warning', '  the bundle is redacted: what was decided by a text that was taken out differs')
 
   line('plain', '')
   line('title', `The first difference, at ${instant(timeOf(first))}: ${differenceText(first)}`)

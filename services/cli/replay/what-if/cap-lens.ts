@@ -3,19 +3,20 @@
 
 import type { Message, RoundOutcome } from '../../../../shared/messages.ts'
 import { decode } from '../../../../shared/codec.ts'
+import type { PolicyContent } from '../../../../shared/policy/entries.ts'
 import { reducers } from '../../../reducers.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
+import { lastRound } from './change.ts'
 import { roundOf } from './ladder-lens.ts'
 import type { Lens } from './lens.ts'
-import type { Overlay } from './overlay.ts'
 import { overlaying } from './overlay.ts'
 import { createVariants } from './variants.ts'
 
 export function capLens(
   log: ReadLog,
   inbox: TopicRange,
-  options: { overlays: readonly Overlay[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
+  options: { overlays: readonly PolicyContent[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
 ): Lens {
   const variants = createVariants(log, inbox, reducers.conversation, options.overlays.map(overlaying))
 
@@ -30,8 +31,7 @@ export function capLens(
         const changes = options.changes[index]
         const isOver = changes?.byConversation.has(outcome.conversation) === true
         const [was, is] = isOver ? [null, null] : [decisionIn(before), decisionIn(after)]
-        // Both end as they did, or go on: only what a cap decides is looked at.
-        if (isOver || was?.rule !== is?.rule) changes?.judged({ ...roundOf(record, outcome), was, is })
+        changes?.judged({ ...roundOf(record, outcome), was, is })
       }
     },
   }
@@ -42,11 +42,12 @@ function outcomeIn(value: Uint8Array | null): RoundOutcome | undefined {
   return message?.type === 'round-outcome' ? message : undefined
 }
 
-/** What a cap made of this round; null: no cap. */
+/** What a cap, or an intervention that asks for text, made of this round; null: it goes on, or is over without a cap. */
 function decisionIn(written: readonly Message[]): Decision | null {
   for (const message of written) {
-    if (message.type === 'turn-finished') return message.cap === null ? null : { rung: 'end', rule: `caps.${message.cap}`, reason: message.reason }
-    if (message.type === 'model-request' && message.callsLeft === 0) return { rung: 'end', rule: 'caps', reason: message.nudge ?? '' }
+    if (message.type === 'turn-finished') return message.cap === null ? null : { rung: 'end', rule: lastRound, reason: message.reason }
+    if (message.type === 'model-request' && message.callsLeft === 0)
+      return { rung: 'text_only', rule: lastRound, reason: message.nudge?.split('\n', 1)[0] ?? '' }
   }
   return null
 }

@@ -37,6 +37,8 @@ export type JudgedRound = {
   calls: { ordinal: number; name: string }[]
   results: Pick<CallResult, 'ordinal' | 'status'>[]
   tokens: number
+  /** Calls of this very round that would not have run. */
+  refusing?: readonly number[]
 }
 
 export type Changes = {
@@ -44,6 +46,9 @@ export type Changes = {
   judged(round: JudgedRound): void
   readonly byConversation: ReadonlyMap<string, Change>
 }
+
+/** The rule of a request after which there is none in its turn, because of a cap. */
+export const lastRound = 'caps'
 
 const heights: Record<Decision['rung'], number> = { nudge: 1, veto: 2, text_only: 3, end: 4 }
 
@@ -55,7 +60,8 @@ export function gatherChanges(): Changes {
   function begin(round: JudgedRound): void {
     const { conversation, turn, at, was, is } = round
     if (isSame(was, is)) return
-    byConversation.set(conversation, { conversation, turn, round: round.round, at, was, is, roundsSaved: 0, tokensSaved: 0, refused: [] })
+    const refused = succeeded(round, round.refusing ?? [])
+    byConversation.set(conversation, { conversation, turn, round: round.round, at, was, is, roundsSaved: 0, tokensSaved: 0, refused })
     refusing.set(conversation, refusalsOf(is))
   }
 
@@ -66,7 +72,7 @@ export function gatherChanges(): Changes {
       change.tokensSaved += round.tokens
     }
     const refused = refusing.get(change.conversation)
-    if (refused !== undefined) change.refused.push(...succeeded(round))
+    change.refused.push(...succeeded(round, refused === undefined ? (round.refusing ?? []) : 'all'))
     if (refused !== 'all') refusing.set(change.conversation, refusalsOf(round.is))
   }
 
@@ -89,13 +95,13 @@ function heightOf(decision: Decision | null): number {
 }
 
 function refusalsOf(decision: Decision | null): 'next round' | 'all' | undefined {
-  if (decision?.rung === 'end') return 'all'
+  if (decision?.rung === 'end' || decision?.rule === lastRound) return 'all'
   return decision?.rung === 'text_only' ? 'next round' : undefined
 }
 
-export function succeeded({ conversation, turn, round, at, calls, results }: Omit<JudgedRound, 'was' | 'is' | 'tokens'>): RefusedCall[] {
+function succeeded({ conversation, turn, round, at, calls, results }: JudgedRound, which: readonly number[] | 'all'): RefusedCall[] {
   return results
-    .filter(({ status }) => status === 'ok')
+    .filter(({ ordinal, status }) => status === 'ok' && (which === 'all' || which.includes(ordinal)))
     .map(({ ordinal }) => {
       const tool = calls.find((call) => call.ordinal === ordinal)?.name ?? ''
       return { conversation, turn, round, ordinal, tool, at }

@@ -2,11 +2,11 @@
 
 import type { StoredRecord } from '../../../../shared/bus/port.ts'
 import type { Intervention, Message, RoundOutcome, Usage } from '../../../../shared/messages.ts'
+import type { PolicyContent } from '../../../../shared/policy/entries.ts'
 import { reducers } from '../../../reducers.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
 import type { Lens } from './lens.ts'
-import type { Overlay } from './overlay.ts'
 import { overlaying } from './overlay.ts'
 import { createVariants } from './variants.ts'
 
@@ -14,7 +14,7 @@ import { createVariants } from './variants.ts'
 export function ladderLens(
   log: ReadLog,
   inbox: TopicRange,
-  options: { overlays: readonly Overlay[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
+  options: { overlays: readonly PolicyContent[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
 ): Lens {
   const variants = createVariants(log, inbox, reducers['loop-detector'], options.overlays.map(overlaying))
 

@@ -1,0 +1,78 @@
+// What would have gone another way, for people and as JSON.
+
+import { columnsOfOutput, painted } from '../terminal/paint.ts'
+import { printable, printableJson } from '../terminal/printable.ts'
+import { count } from '../terminal/quantities.ts'
+import type { Address } from './difference.ts'
+import type { Change, Decision, Totals } from './what-if/change.ts'
+import { totalsOf } from './what-if/change.ts'
+
+/** Of each list, without --full. */
+const shownMax = 20
+
+/** `asked`: in words; `conversations`: how many were looked at. */
+export type WhatIfPage = { asked: string; conversations: number; changes: readonly Change[] }
+
+export function printWhatIf({ asked, conversations, changes }: WhatIfPage, { full }: { full: boolean }, out: NodeJS.WriteStream): void {
+  const line = (tone: Parameters<typeof painted>[1], text: string): boolean => out.write(`${painted(out, tone, printable(text))}\n`)
+  const shown = full ? changes : changes.slice(0, shownMax)
+  line('title', `What if ${asked}`)
+  const width = columnsOfOutput(out)
+  for (const change of shown) {
+    const { conversation, turn, round, was, is, at } = change
+    line('plain', '')
+    line('plain', `${conversation}, turn ${turn}, round ${round}  (${addressText(at)})`)
+    line('faint', cut(`  was      ${decisionText(was)}`, full, width))
+    line('warning', cut(`  would be ${decisionText(is)}`, full, width))
+    line('faint', `  unknown from here${savedText(change)}`)
+  }
+  if (shown.length < changes.length) line('faint', `\n… and ${changes.length - shown.length} more (--full)`)
+  line('plain', '')
+  printTotals(totalsOf(changes), { conversations, full }, line)
+}
+
+function printTotals(
+  { conversations: touched, roundsSaved, tokensSaved, refused }: Totals,
+  { conversations, full }: { conversations: number; full: boolean },
+  line: (tone: 'title' | 'plain' | 'good' | 'bad', text: string) => void,
+): void {
+  line('title', `${touched} of ${count(conversations, 'conversation')} would have gone another way`)
+  line('plain', `saved at most   ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')}`)
+  if (refused.length === 0) return line('good', 'false alarms    none: no call that had succeeded would have been refused')
+  line('bad', `false alarms    ${count(refused.length, 'call')} that had succeeded would have been refused:`)
+  for (const { conversation, turn, round, ordinal, tool, at } of full ? refused : refused.slice(0, shownMax))
+    line('plain', `  ${addressText(at)}  ${tool}, call ${ordinal} of ${conversation}, turn ${turn}, round ${round}`)
+  if (!full && refused.length > shownMax) line('plain', `  … and ${refused.length - shownMax} more (--full)`)
+}
+
+export function decisionText(decision: Decision | null): string {
+  if (decision === null) return 'go on'
+  const { rung, rule, reason } = decision
+  return `${rungTexts[rung]} by ${rule}: ${reason}`
+}
+
+const rungTexts: Record<Decision['rung'], string> = {
+  nudge: 'a nudge',
+  veto: 'a veto',
+  text_only: 'one more request, for text only',
+  end: 'the end of the turn',
+}
+
+function savedText({ roundsSaved, tokensSaved }: Change): string {
+  return roundsSaved === 0 ? '' : `; saves at most ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')}`
+}
+
+function addressText({ topic, partition, offset }: Address): string {
+  return `${topic}/${partition}/${offset}`
+}
+
+function cut(text: string, full: boolean, width: number): string {
+  return full || text.length <= width ? text : `${text.slice(0, width - 1)}…`
+}
+
+/** What `weir replay --set … --json` prints. Fields are added, none changes its meaning. */
+export function whatIfJson({ asked, conversations, changes }: WhatIfPage): string {
+  const { roundsSaved, tokensSaved, refused } = totalsOf(changes)
+  const totals = { conversations, touched: changes.length, roundsSavedAtMost: roundsSaved, tokensSavedAtMost: tokensSaved, falseAlarms: refused }
+  return printableJson({ asked, totals, changes: changes.map(({ refused: _, ...change }) => change) })
+}

@@ -1,0 +1,100 @@
+// What a guard would have decided that was not there, or was another one: the rounds that were cleared, with it in force, and how their calls had ended.
+// Its verdict on a round is asked for before the round's end is looked at: what the executor reported names the record of rounds-cleared that led to it.
+
+import type { StoredRecord } from '../../../../shared/bus/port.ts'
+import { batchesOf } from '../../../../shared/bus/range.ts'
+import { decode, encode } from '../../../../shared/codec.ts'
+import type { GuardInForce, GuardVerdict, Message, RoundOutcome } from '../../../../shared/messages.ts'
+import { parseId } from '../../../../shared/runtime/derived-id.ts'
+import { reducers } from '../../../reducers.ts'
+import type { GuardProcess, LoadedGuard } from '../guard/guard-process.ts'
+import type { ReadLog, TopicRange } from '../log-range.ts'
+import type { Changes, Decision } from './change.ts'
+import { isOutcome, roundOf } from './ladder-lens.ts'
+import type { Lens } from './lens.ts'
+import { createVariants } from './variants.ts'
+
+export function guardLens(
+  log: ReadLog,
+  inbox: TopicRange,
+  options: { cleared: TopicRange; process: GuardProcess; changes: Changes; hasTurn: (turn: number) => boolean },
+): Lens {
+  const { cleared, process, changes, hasTurn } = options
+  const variants = createVariants(log, inbox, reducers['loop-detector'], [])
+  const inForce = inForceOf(process.guard)
+  const batches = batchesOf(log.bus, { ...cleared })
+  /** Those with something to say, until their round is over. */
+  const verdicts = new Map<string, GuardVerdict>()
+  let judgedTo = cleared.from
+
+  /** Asks about all rounds up to this offset of rounds-cleared. */
+  async function judgeTo(offset: number): Promise<void> {
+    while (judgedTo <= offset) {
+      const { value: records }: IteratorResult<StoredRecord[], undefined> = await batches.next()
+      if (records === undefined) return
+      judgedTo = (records.at(-1)?.offset ?? judgedTo) + 1
+      const rounds = records.flatMap((record) => withGuard(record, inForce))
+      for (const { verdict } of await process.judge(cleared.partition, rounds))
+        if (verdict.intervention !== null || verdict.verdicts.some((one) => one.verdict === 'reject')) verdicts.set(keyOf(verdict), verdict)
+    }
+  }
+
+  return {
+    inbox,
+    async take(record) {
+      const id = record.id === undefined ? undefined : parseId(record.id)
+      if (id?.stage === 'executor') await judgeTo(id.offset)
+      const [written = []] = await variants.take(record)
+      for (const outcome of written.filter(isOutcome)) {
+        const verdict = verdicts.get(keyOf(outcome))
+        verdicts.delete(keyOf(outcome))
+        if (!hasTurn(outcome.turn)) continue
+        const refusing = verdict?.verdicts.filter((one) => one.verdict === 'reject').map(({ ordinal }) => ordinal) ?? []
+        changes.judged({ ...roundOf(record, outcome), was: wasDecided(outcome, process.guard), is: decisionOf(verdict), refusing })
+      }
+    },
+  }
+}
+
+function inForceOf({ name, version, tools, deadlineMs, onTimeout }: LoadedGuard): GuardInForce {
+  return { name, version, tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })), deadlineMs, onTimeout, rules: null }
+}
+
+/** The record with the guard in force, in the place of another version of it; nothing where it is no cleared round. */
+function withGuard(record: StoredRecord, guard: GuardInForce): StoredRecord[] {
+  const message = decodedIn(record)
+  if (message?.type !== 'round-cleared') return []
+  const guards = [...message.policy.guards.filter(({ name }) => name !== guard.name), guard]
+  return [{ ...record, value: encode({ ...message, policy: { ...message.policy, guards } }) }]
+}
+
+function decodedIn({ value }: StoredRecord): Message | undefined {
+  try {
+    return value === null ? undefined : decode(value)
+  } catch {
+    return undefined
+  }
+}
+
+function keyOf({ conversation, turn, round }: { conversation: string; turn: number; round: number }): string {
+  return JSON.stringify([conversation, turn, round])
+}
+
+function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
+  if (verdict === undefined) return null
+  const rule = ruleOf(verdict.guard, verdict.version)
+  const rejected = verdict.verdicts.find((one) => one.verdict === 'reject')
+  if (rejected !== undefined) return { rung: 'veto', rule, reason: rejected.evidence ?? rejected.code }
+  return verdict.intervention === null ? null : { rung: 'nudge', rule, reason: verdict.intervention.reason }
+}
+
+/** Whether this guard, perhaps another version of it, vetoed a call of the round. */
+function wasDecided({ results, policy }: RoundOutcome, { name }: LoadedGuard): Decision | null {
+  const guard = policy.guards.find((one) => one.name === name)
+  const vetoed = results.find(({ status, reason }) => status === 'vetoed' && reason.includes(name))
+  return guard === undefined || vetoed === undefined ? null : { rung: 'veto', rule: ruleOf(name, guard.version), reason: vetoed.reason }
+}
+
+function ruleOf(name: string, version: string): string {
+  return `${name}@${version}`
+}
