@@ -20,13 +20,22 @@ export function sentenceOfAll(turns: (Told & { turn: TurnTimeline; loops: Loop[]
   if (only === undefined) return { sentence: ['No turn has begun in this conversation.'], tone: 'warning' }
   const answered = turns.filter(({ turn }) => turn.end?.outcome === 'answered').length
   const worst = turns.findLast(({ tone }) => tone === 'bad') ?? turns.findLast(({ tone }) => tone === 'warning')
-  const all = `${answered === turns.length ? 'All' : answered === 0 ? 'None' : `${answered}`} of ${count(turns.length, 'turn')} ended with an answer`
+  const all = `${shareWords(answered, turns.length)} ended with an answer`
   const loops = turns.flatMap((one) => one.loops)
+  if (worst === undefined) {
+    const looped = loops.length === 0 ? [] : loopText(loops, '; for a while ')
+    return { sentence: [all, ...looped, ...shareOf(loops, figures), ...costOf(figures), '.'], tone: 'good' }
+  }
   const end: Phrase[] = [...shareOf(loops, figures), ...costOf(figures), '.']
-  if (worst === undefined) return { sentence: [all, ...end], tone: 'good' }
   const place = turns.indexOf(worst) + 1
   const { phrases } = endOf(worst.turn, worst.loops)
   return { sentence: [all, `; turn ${place}: `, ...lowered(phrases), ...end], tone: worst.tone }
+}
+
+function shareWords(some: number, all: number): string {
+  if (some === 0) return all === 2 ? 'Neither of 2 turns' : `None of ${all} turns`
+  if (some < all) return `${some} of ${all} turns`
+  return all === 2 ? 'Both turns' : `All ${all} turns`
 }
 
 type End = { phrases: Phrase[]; tone: Tone }
@@ -73,7 +82,7 @@ function capText({ cap, reason }: TurnEnd): string {
 function failureText({ class: failure, reason }: TurnEnd, turn: TurnTimeline, loops: Loop[]): Phrase[] {
   const internal = turn.failures[0]
   if (internal !== undefined) return [`something failed inside of Weir (${internal.stage}: `, { code: internal.reason }, ')']
-  if (failure === 'no_progress' && loops.length > 0) return [...loopText(loops), ' and did not stop when it was asked to']
+  if (failure === 'no_progress' && loops.length > 0) return [...loopText(loops), ', and did not stop when it was asked to']
   return [failureWords[failure ?? 'internal'], ' (', { code: reason }, ')', ...(loops.length === 0 ? [] : loopText(loops, ', after '))]
 }
 

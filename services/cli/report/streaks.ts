@@ -92,9 +92,12 @@ function changesBetween(before: Counts, after: Counts): StreakChange[] {
   const changes: StreakChange[] = []
   for (const [key, { rule, what, count, rung }] of after) {
     const earlier = before.get(key)?.count ?? 0
-    if (earlier !== count) changes.push({ rule, what, before: earlier, after: count, rung })
+    if (earlier !== count && Math.max(earlier, count) >= toldMin) changes.push({ rule, what, before: earlier, after: count, rung })
   }
   for (const [key, { rule, what, count }] of before)
-    if (!after.has(key)) changes.push({ rule, what, before: count, after: 0, rung: 'none' })
+    if (!after.has(key) && count >= toldMin) changes.push({ rule, what, before: count, after: 0, rung: 'none' })
   return changes
 }
+
+/** What came once has not come back. */
+const toldMin = 2

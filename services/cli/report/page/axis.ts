@@ -101,17 +101,27 @@ export function foldsOf(turns: ShownTurn[], ends: number[], spans: Span[][], isO
 const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 864e5]
 
 /** Times, since the beginning, at which the axis has a mark; not in folds. Marks are this far apart at least. */
-export function marksOf(pieces: Piece[], apart: number): { x: number; ms: number }[] {
+export function marksOf(pieces: Piece[], apart: number): { x: number; text: string }[] {
   const begin = pieces[0]?.from ?? 0
   const plain = pieces.filter(({ fold }) => fold === null)
   const perMs = Math.max(...plain.map(({ from, to, width }) => width / Math.max(1, to - from)), 0)
   const step = steps.find((one) => one * perMs >= apart) ?? (steps.at(-1) as number)
-  const marks: { x: number; ms: number }[] = []
+  const marks: { x: number; text: string }[] = []
   for (const { from, to } of plain)
     for (let ms = Math.ceil((from - begin) / step) * step; ms <= to - begin; ms += step) {
       const x = xOf(pieces, begin + ms)
       const last = marks.at(-1)
-      if (last === undefined || x - last.x >= apart * 0.8) marks.push({ x, ms })
+      if (last === undefined || x - last.x >= apart * 0.8) marks.push({ x, text: markText(ms, step) })
     }
   return marks
+}
+
+/** As exact as the step, so that no two marks read alike. */
+function markText(ms: number, step: number): string {
+  if (ms === 0) return '0'
+  if (step < 100) return `${ms} ms`
+  if (step < 1000) return `${(ms / 1000).toFixed(1)} s`
+  const [hours, minutes, seconds] = [Math.floor(ms / 36e5), Math.floor(ms / 6e4) % 60, Math.floor(ms / 1000) % 60]
+  const parts = [hours > 0 && `${hours} h`, minutes > 0 && `${minutes} min`, (seconds > 0 || ms < 6e4) && `${seconds} s`]
+  return parts.filter((part) => part !== false).join(' ')
 }

@@ -82,7 +82,7 @@ function memberLine(member: MemberDiff): HTMLElement {
   const text =
     member.kind === 'changed'
       ? member.pieces.map(({ kind, text }) => (kind === 'same' ? shortened(text) : element(kind === 'added' ? 'ins' : 'del', {}, text)))
-      : [element(member.kind === 'added' ? 'ins' : 'del', {}, member.text)]
+      : [element(member.kind === 'added' ? 'ins' : 'del', {}, member.text === '' ? '""' : member.text)]
   return element(
     'li',
     { class: member.kind },

@@ -56,9 +56,9 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
   }
 
   function marks(): Child[] {
-    return marksOf(pieces, 76).map(({ x, ms }) => [
+    return marksOf(pieces, 76).map(({ x, text }) => [
       graphic('line', { class: 'tick', x1: x, x2: x, y1: top - 6, y2: height }),
-      graphic('text', { class: 'tick-text', x: x + 3, y: 10 }, ms === 0 ? '0' : took(ms)),
+      graphic('text', { class: 'tick-text', x: x + 3, y: 10 }, text),
     ])
   }
 

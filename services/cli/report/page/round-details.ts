@@ -138,7 +138,7 @@ function streakBlock(streaks: StreakChange[]): HTMLElement {
   const head = element(
     'tr',
     {},
-    ['Streak', 'Before → after', 'Rung'].map((title) => element('th', { scope: 'col' }, title)),
+    ['Streak', 'Rounds', 'Rung'].map((title) => element('th', { scope: 'col' }, title)),
   )
   return block('What came back', element('table', { class: 'streaks' }, element('thead', {}, head), element('tbody', {}, rows)))
 }

@@ -1,7 +1,7 @@
 // One row of the list: a turn, a folded loop, or a round.
 
 import { printable } from '../../terminal/printable.ts'
-import { count, instant, took } from '../../terminal/quantities.ts'
+import { count, second, took } from '../../terminal/quantities.ts'
 import type { ReportData, ShownRound, ShownTurn } from './data.ts'
 import type { Child } from './element.ts'
 import { element } from './element.ts'
@@ -38,9 +38,9 @@ function turnHead(turn: ShownTurn, place: number, turns: number): HTMLElement {
       'h2',
       {},
       turns === 1 ? 'Rounds' : `Turn ${place + 1} of ${turns}`,
-      element('span', { class: 'faint' }, ` ${count(rounds.length, 'round')}, ${instant(startedAt)}`),
+      element('span', { class: 'faint' }, ` ${count(rounds.length, 'round')}, ${second(startedAt)}`),
     ),
-    turns > 1 && element('p', { class: 'turn-asked' }, text === null ? '(its text is no longer in the log)' : cut(text)),
+    turns > 1 && element('p', { class: 'turn-asked' }, text === null ? '(its text is no longer in the log)' : flowing(text)),
     turns > 1 && element('p', { class: `turn-sentence ${tone}` }, phrases(sentence)),
   )
 }
@@ -66,9 +66,9 @@ function loopHead({ loops, rounds }: ShownTurn, place: number, isOpen: boolean):
 }
 
 function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLElement {
-  const { askedAt, endedAt, intervention, callsLeft } = round
+  const { askedAt, endedAt, calls } = round
   const marks = marksOfRound(round)
-  const begins = askedAt === null ? '' : `+${took(Math.max(0, askedAt - turn.startedAt))}`
+  const begins = askedAt === null ? '' : `+${took(Math.max(0, askedAt - turn.startedAt))}`.replace(/^\+0 ms$/, '0')
   return element(
     'button',
     { type: 'button', class: 'head round-head', 'aria-expanded': 'false', 'data-row': '' },
@@ -80,19 +80,7 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLE
       marks.slice(0, marksMax).map((mark) => icon(mark)),
       marks.length > marksMax && element('span', { class: 'faint' }, `+${marks.length - marksMax}`),
     ),
-    element('span', { class: 'what' }, whatOf(round)),
-    element(
-      'span',
-      { class: 'flags' },
-      callsLeft === 0 && element('span', { class: 'flag' }, 'text only'),
-      intervention !== null &&
-        element(
-          'span',
-          { class: 'flag stepped-in' },
-          icon({ name: 'hand', tone: 'warning', word: 'the loop-detector stepped in' }, false),
-          rungWords[intervention.rung],
-        ),
-    ),
+    element('span', { class: calls.length > 0 ? 'what two' : 'what' }, whatOf(round, flagsOf(round))),
     timeBar(round, slowestMs),
     element('span', { class: 'took' }, askedAt === null || endedAt === null ? 'open' : took(Math.max(0, endedAt - askedAt))),
   )
@@ -100,25 +88,46 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLE
 
 export const rungWords = { nudge: 'nudge', text_only: 'then text only', end: 'end' } as const
 
-function whatOf({ calls, response, failure, note }: ShownRound): Child[] {
+function flagsOf({ callsLeft, intervention }: ShownRound): HTMLElement | null {
+  if (callsLeft !== 0 && intervention === null) return null
+  const hand = icon({ name: 'hand', tone: 'warning', word: 'the loop-detector stepped in' }, false)
+  return element(
+    'span',
+    { class: 'flags' },
+    callsLeft === 0 && element('span', { class: 'flag' }, 'text only'),
+    intervention !== null && element('span', { class: 'flag stepped-in' }, hand, rungWords[intervention.rung]),
+  )
+}
+
+function whatOf({ calls, response, failure, note }: ShownRound, flags: HTMLElement | null): Child[] {
   const [call] = calls
   if (call !== undefined) {
     const { name, raw, result } = call
     const came = result === null ? '' : result.status === 'ok' ? result.text : result.reason || result.text
     const more = calls.length > 1 && element('span', { class: 'faint' }, ` and ${count(calls.length - 1, 'call')} more`)
-    return [code(`${name}(${cut(raw)})`, 'call'), more, came !== '' && element('span', { class: 'came' }, ` ${cut(came)}`)]
+    return [
+      element('span', { class: 'called' }, code(`${name}(${cut(raw)})`), more),
+      element('span', { class: 'end' }, element('span', { class: 'came' }, flowing(came)), flags),
+    ]
   }
-  if (failure !== null) return [element('span', { class: 'bad' }, cut(failure.reason))]
-  if (response === null) return [element('span', { class: 'faint' }, note ?? 'no response yet')]
-  if (response.text.trim() !== '') return [element('span', { class: 'said' }, cut(response.text))]
-  return [
-    element('span', { class: 'faint' }, response.reasoning === null ? 'neither text nor a call' : 'thinking, and neither text nor a call'),
-  ]
+  return [silentWords({ response, failure, note }), flags]
+}
+
+function silentWords({ response, failure, note }: Pick<ShownRound, 'response' | 'failure' | 'note'>): HTMLElement {
+  if (failure !== null) return element('span', { class: 'came bad' }, flowing(failure.reason))
+  if (response === null) return element('span', { class: 'came' }, note === null ? 'no response yet' : flowing(note))
+  if (response.text.trim() !== '') return element('span', { class: 'said' }, flowing(response.text))
+  return element('span', { class: 'came' }, response.reasoning === null ? 'neither text nor a call' : 'thinking, and neither text nor a call')
 }
 
 /** On one line. */
 function cut(text: string): string {
   return printable(text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text)
+}
+
+/** The same of a text for people, in which a line end means no more than a blank. */
+function flowing(text: string): string {
+  return cut(text.slice(0, 2 * charactersMax).replace(/\s+/g, ' ').trim())
 }
 
 /** Where the time of the round went, as long as the round took compared with the slowest one. */

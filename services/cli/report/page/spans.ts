@@ -15,7 +15,7 @@ const waitMsMin = 20
 /** `until`: where the spans of what is still open end. */
 export function spansOf(turn: ShownTurn, until: number): Span[] {
   const { messageAt, startedAt, rounds } = turn
-  const queued = messageAt === null ? [] : wait(messageAt, startedAt, 0, 'for an earlier turn')
+  const queued = messageAt === null ? [] : wait(messageAt, startedAt, 0, 'for the turn to begin')
   return [...queued, ...rounds.flatMap((round) => spansOfRound(round, until))]
 }
 

@@ -1,6 +1,6 @@
 // The top of a report: why it ended, what share was a loop, what it cost; and for each turn what was asked and what was answered.
 
-import { count, instant, took } from '../../terminal/quantities.ts'
+import { count, instant, second, took } from '../../terminal/quantities.ts'
 import type { Figures, ReportData, ReportIndex } from './data.ts'
 import { element } from './element.ts'
 import { number, percent, phrases, quote } from './words.ts'
@@ -19,7 +19,7 @@ export function summary({ timeline, sentence, tone, figures }: ReportData, { mad
       conversations.length > 1 && element('a', { href: '#' }, `all ${conversations.length} conversations`),
       element('span', {}, 'conversation ', element('b', {}, conversation)),
       agents !== '' && element('span', {}, `agent ${agents}`),
-      began !== undefined && element('span', {}, instant(began)),
+      began !== undefined && element('span', {}, second(began)),
       element('span', {}, `read from ${source}, ${instant(madeAt).slice(0, 16)}`),
     ),
     element('h1', { class: `sentence ${tone}` }, phrases(sentence)),
