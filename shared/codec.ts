@@ -32,7 +32,7 @@ const magicByte = 0
 const headerBytes = 5
 
 /** A codec for the schemas of one lock. Types are compiled when the first message of their kind comes: a process meets only a few. */
-export function codecOf(lock: LockEntry[]): Codec {
+export function codecOf(lock: readonly LockEntry[]): Codec {
   const entries = new Map(lock.map((entry) => [entry.id, entry]))
   const newest = new Map<string, LockEntry>()
   for (const entry of lock) if (entry.version > (newest.get(entry.type)?.version ?? 0)) newest.set(entry.type, entry)
@@ -100,8 +100,8 @@ export function codecOf(lock: LockEntry[]): Codec {
     },
 
     decode(bytes) {
-      if (bytes.length < headerBytes || bytes[0] !== magicByte) throw badFrame(bytes)
       const id = schemaIdIn(bytes)
+      if (id === undefined) throw badFrame(bytes)
       const read = readers.get(id) ?? readerOf(id)
       reader.begin(bytes, headerBytes)
       try {
@@ -116,13 +116,14 @@ export function codecOf(lock: LockEntry[]): Codec {
     },
 
     typeIn(bytes) {
-      if (bytes.length < headerBytes || bytes[0] !== magicByte) return undefined
-      return entries.get(schemaIdIn(bytes))?.type as MessageType | undefined
+      return entries.get(schemaIdIn(bytes) ?? -1)?.type as MessageType | undefined
     },
   }
 }
 
-function schemaIdIn(bytes: Uint8Array): number {
+/** The id in the frame, whether it is known or not; undefined: no frame. */
+export function schemaIdIn(bytes: Uint8Array): number | undefined {
+  if (bytes.length < headerBytes || bytes[0] !== magicByte) return undefined
   return ((bytes[1] as number) << 24) | ((bytes[2] as number) << 16) | ((bytes[3] as number) << 8) | (bytes[4] as number)
 }
 
@@ -177,6 +178,7 @@ function brief(value: unknown): string {
   return text.slice(0, 200)
 }
 
-export const { encode, decode, typeIn } = codecOf(
-  JSON.parse(readFileSync(new URL('../schemas/lock.json', import.meta.url), 'utf8')) as LockEntry[],
-)
+/** The schemas that this build knows. */
+export const knownSchemas = JSON.parse(readFileSync(new URL('../schemas/lock.json', import.meta.url), 'utf8')) as readonly LockEntry[]
+
+export const { encode, decode, typeIn } = codecOf(knownSchemas)

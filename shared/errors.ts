@@ -30,6 +30,13 @@ export const errorCodes = [
   'bus.group-foreign',
   'bus.compression-unreadable',
   'bus.record-unreadable',
+  // bundles: a file that is none, one that was damaged or made by a newer Weir, one that is there already
+  'bundle.invalid',
+  'bundle.damaged',
+  'bundle.newer-version',
+  'bundle.unknown-schema',
+  'bundle.turn-cut',
+  'bundle.exists',
   // runtime
   'runtime.assertion',
   // the tables that a gateway reads before it asks a model

@@ -91,24 +91,32 @@ withSettings(program.command('chat'), [...whichBus, 'topicPrefix', 'logLevel', '
 
 withSettings(program.command('inspect'), [...whichBus, 'topicPrefix'])
   .description('what happened in a conversation: rounds, calls, verdicts, results, times; also beside a running Weir')
-  .argument('<id>', 'the conversation')
+  .argument('<id>', 'the conversation; or a bundle, which weir export made')
+  .argument('[conversation]', 'of a bundle: which of its conversations; default: all, as a list')
   .option('--full', 'texts without a limit')
   .option('--reasoning', 'what the model thought, too')
   .option('--json', 'one JSON object; services/cli/inspect/timeline.ts says what is in it')
-  .action(async (id, options) => (await import('./inspect/inspect.ts')).inspect(id, await settingsOf(options), options, process.stdout))
+  .addOption(bundleOption())
+  .action(async (id, conversation, options) =>
+    (await import('./inspect/inspect.ts')).inspectAny(id, conversation, await settingsOf(options), options, process.stdout),
+  )
 
 withSettings(program.command('report'), [...whichBus, 'topicPrefix'])
   .description('what happened in a conversation as one page for a browser, which needs nothing else; without one: all, with an index')
+  .argument('[bundle]', 'a bundle, which weir export made; default: the log that the settings name')
   .option('--conversation <id>', 'only this conversation; default: the newest ones')
   .option('--turn <number>', 'only this turn of it, as weir inspect numbers them')
   .option('-o, --output <file>', 'the page', 'report.html')
   .option('--force', 'writes over a file that is there')
   .option('--reasoning', 'what the model thought, too')
-  .action(async (options) => (await import('./report/report.ts')).report(await settingsOf(options), options, process.stdout))
+  .action(async (bundle, options) =>
+    (await import('./report/report.ts')).report({ settings: await settingsOf(options), bundle, options }, process.stdout),
+  )
 
 withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
   .description('the conversations that were active last: turns, tokens, how each ended')
   .option('--limit <number>', 'how many', '20')
+  .addOption(bundleOption())
   .option('--json', 'one JSON object a line; services/cli/conversations/summary.ts says what is in it')
   .action(async (options) =>
     (await import('./conversations/conversations.ts')).listConversations(await settingsOf(options), options, process.stdout),
@@ -125,7 +133,29 @@ withSettings(program.command('tail'), [...whichBus, 'topicPrefix'])
   .option('--until <time>', 'older than this')
   .option('--limit <number>', 'ends after so many')
   .option('--follow', 'goes on with what comes, until Ctrl-C')
+  .addOption(bundleOption())
   .action(async (topic, options) => (await import('./tail/tail.ts')).tail(topic, options, await settingsOf(options), process.stdout))
+
+withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
+  .description(
+    'conversations as one file, to keep, mail, look into and replay: whole turns, with all that led to them; also beside a running Weir',
+  )
+  .option('--conversation <id>', 'this conversation; may be given again for further ones; default: all', listed)
+  .option('--since <time>', "turns that were active then or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
+  .option('--until <time>', 'turns that began before this')
+  .option('--where <key=value>', 'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again', listed)
+  .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
+  .option('--force', 'in the place of a file that is there')
+  .action(async (options) => {
+    process.exitCode = await (await import('./export/export.ts')).exportBundle(options, await settingsOf(options), process.stdout)
+  })
+
+withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
+  .description('makes a data folder of a bundle: the log as it was, offsets and times too; only where there is none yet')
+  .argument('<file>', 'the bundle, which weir export made')
+  .action(async (file, options) => {
+    process.exitCode = await (await import('./import/import.ts')).importBundle(file, await settingsOf(options), process.stdout)
+  })
 
 program
   .command('normalize')
@@ -236,6 +266,34 @@ for (const answer of ['approve', 'reject'] as const) {
   })
 }
 
+const deadLetters = program.command('dead-letters').description('records that no stage could take: which, why, and once more')
+
+withLetterFilter(withSettings(deadLetters.command('list', { isDefault: true }), [...whichBus, 'topicPrefix']))
+  .description('the dead letters: place, stage, reason, and where the record stood; also beside a running Weir')
+  .option('--json', 'one JSON object a line; ListedLetter in services/cli/dead-letters/list.ts says what is in it')
+  .addOption(bundleOption())
+  .action(async (options) => (await import('./dead-letters/list.ts')).listDeadLetters(options, await settingsOf(options), process.stdout))
+
+withSettings(deadLetters.command('show'), [...whichBus, 'topicPrefix'])
+  .description('one of them with its record, decoded as far as that is possible, and whether it can be written again')
+  .argument('<place>', 'PARTITION/OFFSET, as the list shows it')
+  .option('--json', 'one JSON object; ShownLetter in services/cli/dead-letters/list.ts says what is in it')
+  .addOption(bundleOption())
+  .action(async (place, options) =>
+    (await import('./dead-letters/list.ts')).showDeadLetter(place, options, await settingsOf(options), process.stdout),
+  )
+
+withLetterFilter(withSettings(deadLetters.command('retry'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous']))
+  .description(
+    'writes their records again, to where they were read: messages, cancels and decisions, which come from outside; exit 0: each is written, 1: one is not',
+  )
+  .argument('[places...]', 'PARTITION/OFFSET, as the list shows it')
+  .option('--all', 'all of them, or all that the other options name')
+  .option('--yes', 'does not ask first')
+  .action(async (places, options) => {
+    process.exitCode = await (await import('./dead-letters/retry.ts')).retryDeadLetters(places, options, await settingsOf(options))
+  })
+
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
 const topics = program.command('topics').description('what Weir needs of its topics on Kafka: a plan, creating them, checking them')
 
@@ -306,6 +364,19 @@ function withSettings(command: Command, keys: SettingKey[]): Command {
     else command.option(flag, text)
   }
   return command
+}
+
+function withLetterFilter(command: Command): Command {
+  return command
+    .option('--conversation <id>', 'only of this conversation')
+    .option('--stage <name>', 'only those that this stage could not take')
+    .option('--code <code>', 'only with this reason, such as codec.unknown-schema')
+    .option('--since <time>', "only those written then or later: 2026-07-29T10:12:03Z, '10m ago'")
+}
+
+/** For a command that looks at a log. */
+function bundleOption(): Option {
+  return new Option('--bundle <file>', 'looks into this file, which weir export made, instead of the log')
 }
 
 /** The values of an option that may be given more than once. */

@@ -1,6 +1,8 @@
-// The log of a Weir, open for looking at it: beside the processes that write it, or when none does. Changes nothing.
+// The log of a Weir, open for looking at it: beside the processes that write it, or when none does; or a bundle of it. Changes nothing.
 
 import { existsSync } from 'node:fs'
+import type { Bundle } from '../../shared/bus/bundle/bus.ts'
+import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus, PartitionEnds } from '../../shared/bus/port.ts'
 import { systemClock } from '../../shared/clock.ts'
@@ -20,20 +22,38 @@ export type OpenLog = {
   /** The tables of the bus can be asked by key at once. Else it would copy them first, and reading them through once is less. */
   hasIndex: boolean
   progress: Progress
+  /** Undefined: it is a log, not a bundle of one. */
+  bundle?: Bundle | undefined
 }
+
+/** `bundle`: a file of `weir export` to look at, in the place of the log that the settings name. */
+export type LogOptions = { bundle?: string | undefined }
 
 /**
  * Opens the log for `look`, and closes it whatever happens. Errors: `bus.not-a-database` where there is none in the data folder,
  * `bus.topic-missing` where its topics have another prefix;
- * and those of opening a file (shared/bus/embedded/schema.ts), or of Kafka's client.
+ * and those of opening a file (shared/bus/embedded/schema.ts, shared/bus/bundle/open.ts), or of Kafka's client.
  */
-export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Promise<T>): Promise<T> {
+export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Promise<T>, { bundle }: LogOptions = {}): Promise<T> {
+  if (bundle !== undefined) return withBundle(bundle, look)
   const { topicPrefix } = settings
   const bus = settings.bus === 'embedded' ? await openFile(settings) : await openOverKafka(settings)
   const progress = createProgress(process.stderr, systemClock, process.env)
   try {
     const partitions = await partitionsIn(bus, settings)
     return await look({ bus, topicPrefix, partitions, hasIndex: settings.bus === 'embedded', progress })
+  } finally {
+    progress.end()
+    await bus.close()
+  }
+}
+
+async function withBundle<T>(file: string, look: (log: OpenLog) => Promise<T>): Promise<T> {
+  const bundle = await openBundle(file, systemClock)
+  const { bus, facts } = bundle
+  const progress = createProgress(process.stderr, systemClock, process.env)
+  try {
+    return await look({ bus, topicPrefix: facts.topicPrefix, partitions: facts.partitions, hasIndex: true, progress, bundle })
   } finally {
     progress.end()
     await bus.close()

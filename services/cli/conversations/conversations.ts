@@ -13,16 +13,21 @@ import { newestActivity } from './newest-activity.ts'
 import type { ConversationSummary, Unfinished } from './summary.ts'
 import { begin, finishedBy, withoutEnd } from './summary.ts'
 
-export type ConversationsOptions = { json?: boolean; limit: string }
+/** `bundle`: looks into this file instead of the log that the settings name. */
+export type ConversationsOptions = { json?: boolean; limit: string; bundle?: string }
 
 const limitMax = 100_000
 
 /** Prints the list to `out`; with `json` one object on each line (ConversationSummary). */
-export async function listConversations(settings: Settings, { json, limit }: ConversationsOptions, out: NodeJS.WriteStream): Promise<void> {
+export async function listConversations(
+  settings: Settings,
+  { json, limit, bundle }: ConversationsOptions,
+  out: NodeJS.WriteStream,
+): Promise<void> {
   const max = /^\d{1,6}$/.test(limit) ? Number(limit) : 0
   if (max < 1 || max > limitMax)
     throw new WeirError('usage', `--limit is '${printable(limit)}'; must be a whole number from 1 to ${limitMax}`)
-  const found = await withLog(settings, (log) => newestConversations(log, max))
+  const found = await withLog(settings, (log) => newestConversations(log, max), { bundle })
   if (json) for (const summary of found) out.write(`${printableJson(summary)}\n`)
   else printList(found, max, out)
 }

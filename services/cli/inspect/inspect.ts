@@ -1,25 +1,53 @@
 // `weir inspect ID`: what happened in a conversation, from the log, beside a running Weir or after it.
 
+import { isBundle } from '../../../shared/bus/bundle/open.ts'
+import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
+import { listConversations } from '../conversations/conversations.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { columnsOfOutput, painted } from '../terminal/paint.ts'
-import { printableJson } from '../terminal/printable.ts'
+import { printable, printableJson } from '../terminal/printable.ts'
 import { knownRecords } from './known-records.ts'
 import { pageOf } from './print-timeline.ts'
 import type { Timeline } from './timeline.ts'
 import { timelineOf } from './timeline-of.ts'
 
-export type InspectOptions = { json?: boolean; full?: boolean; reasoning?: boolean }
+/** `bundle`: looks into this file instead of the log that the settings name. */
+export type InspectOptions = { json?: boolean; full?: boolean; reasoning?: boolean; bundle?: string }
+
+const bundleEnding = '.weir'
+/** Of a bundle whose conversations are listed. */
+const conversationsMax = 1_000
+
+/**
+ * What stands behind `weir inspect`: a conversation, or a bundle, or a conversation in one. Throws `usage` too.
+ */
+export async function inspectAny(
+  given: string,
+  conversation: string | undefined,
+  settings: Settings,
+  options: InspectOptions,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const isFile = options.bundle === undefined && (given.endsWith(bundleEnding) || isBundle(given))
+  const bundle = isFile ? given : options.bundle
+  const id = isFile ? conversation : given
+  if (!isFile && conversation !== undefined)
+    throw new WeirError('usage', `two conversations are named, and ${printable(given)} is no bundle: give one of them`)
+  if (id !== undefined) return inspect(id, settings, { ...options, ...(bundle !== undefined && { bundle }) }, out)
+  const { json = false } = options
+  return listConversations(settings, { json, limit: `${conversationsMax}`, ...(bundle !== undefined && { bundle }) }, out)
+}
 
 /** Prints to `out`; with `json` one object, a Timeline. Throws `conversation.unknown`. */
 export async function inspect(
   conversation: string,
   settings: Settings,
-  { json, full = false, reasoning = false }: InspectOptions,
+  { json, full = false, reasoning = false, bundle }: InspectOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const timeline = await withLog(settings, (log) => readTimeline(conversation, log, reasoning))
+  const timeline = await withLog(settings, (log) => readTimeline(conversation, log, reasoning), { bundle })
   if (json) {
     out.write(`${printableJson(timeline)}\n`)
     return

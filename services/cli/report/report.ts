@@ -1,5 +1,6 @@
 // `weir report`: what happened in a conversation as one page for a browser, that needs nothing else and can be sent to somebody.
 
+import { basename } from 'node:path'
 import { partitionOf } from '../../../shared/bus/partition.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
@@ -21,18 +22,23 @@ import { refuseExisting, writeWhole } from './whole-file.ts'
 
 export type ReportOptions = { conversation?: string; turn?: string; output: string; force?: boolean; reasoning?: boolean }
 
+export type Report = { settings: Settings; bundle: string | undefined; options: ReportOptions }
+
 /** In one page: conversations that are shown, conversations that are listed, and rounds after which no further one is shown. */
 const shownMax = 50
 const listedMax = 1_000
 const roundsMax = 10_000
 
-/** Writes the page and says so on `out`. Throws `conversation.unknown`, and `usage` for a turn or a file that cannot be. */
-export async function report(settings: Settings, options: ReportOptions, out: NodeJS.WriteStream): Promise<void> {
+/**
+ * Writes the page and says so on `out`. `bundle`: reads this file instead of the log that the settings name. Throws `conversation.unknown`, and `usage`
+ * for a turn or a file that cannot be.
+ */
+export async function report({ settings, bundle, options }: Report, out: NodeJS.WriteStream): Promise<void> {
   const { output, force = false } = options
   const turn = turnIn(options)
   await refuseExisting(output, force)
-  const { entries, reports } = await withLog(settings, (log) => read(log, { ...options, turn }))
-  const index = { madeAt: systemClock.now(), source: sourceOf(settings), conversations: entries }
+  const { entries, reports } = await withLog(settings, (log) => read(log, { ...options, turn }), { bundle })
+  const index = { madeAt: systemClock.now(), source: sourceOf(settings, bundle), conversations: entries }
   const bytes = await writeWhole(output, pageHtml(index, reports), force)
   const rounds = entries.reduce((sum, entry) => sum + entry.rounds, 0)
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
@@ -48,7 +54,9 @@ function turnIn({ turn, conversation }: ReportOptions): number | undefined {
   return Number(turn)
 }
 
-function sourceOf({ bus }: Settings): string {
+/** Without the folder: a page is sent to others. */
+function sourceOf({ bus }: Settings, bundle: string | undefined): string {
+  if (bundle !== undefined) return `the bundle ${basename(bundle)}`
   return bus === 'kafka' ? 'Kafka' : 'a data folder'
 }
 

@@ -24,7 +24,7 @@ export async function tail(topic: string, options: TailOptions, settings: Settin
   const gone = (): void => stop.abort()
   out.on('error', gone)
   try {
-    await withLog(settings, (log) => print(wanted, log, stop, out))
+    await withLog(settings, (log) => print(wanted, log, stop, out), { bundle: options.bundle })
   } finally {
     stopListening()
     out.off('error', gone)

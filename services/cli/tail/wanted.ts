@@ -22,6 +22,8 @@ export type TailOptions = {
   until?: string
   limit?: string
   follow?: boolean
+  /** Looks into this file instead of the log that the settings name. */
+  bundle?: string
 }
 
 export type Start = { kind: 'beginning' } | { kind: 'end' } | { kind: 'offset'; offset: Offset } | { kind: 'time'; time: Milliseconds }

@@ -1,0 +1,82 @@
+// `weir export -o FILE`: conversations, or what happened in a stretch of time, as one file to keep, to mail, to look into and to replay.
+// Exit codes: 0 it is written, 1 trouble, 2 bad usage, 130 stopped by Ctrl-C. Only in the first case there is a file.
+
+import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
+import { createBundle } from '../../../shared/bus/bundle/writer.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import type { Settings } from '../../../shared/settings.ts'
+import { listenForInterrupts } from '../interrupts.ts'
+import type { OpenLog } from '../open-log.ts'
+import { withLog } from '../open-log.ts'
+import { printable } from '../terminal/printable.ts'
+import { count } from '../terminal/quantities.ts'
+import { chosenIn } from './chosen.ts'
+import { copyChosen } from './copy.ts'
+import { createTurnTally } from './turn-tally.ts'
+import type { Wanted, WantedOptions } from './wanted.ts'
+import { wantedOf } from './wanted.ts'
+
+export type ExportOptions = WantedOptions & { output: string; force?: boolean }
+
+/** Throws `usage`, `bundle.exists`, `conversation.unknown` where nothing is as it was asked for. */
+export async function exportBundle(options: ExportOptions, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 130> {
+  const { output, force = false } = options
+  const wanted = wantedOf(options, systemClock.now())
+  const bundle = createBundle(output, { force })
+  const stop = new AbortController()
+  const stopListening = listenForInterrupts(() => stop.abort())
+  try {
+    const told = await withLog(settings, (log) => write(log, { wanted, bundle, options, settings, signal: stop.signal }))
+    if (told === undefined) {
+      bundle.abandon()
+      process.stderr.write('stopped: nothing was written\n')
+      return 130
+    }
+    out.write(`${output}: ${told}\n`)
+    return 0
+  } catch (error) {
+    bundle.abandon()
+    throw error
+  } finally {
+    stopListening()
+  }
+}
+
+type Writing = { wanted: Wanted; bundle: BundleWriter; options: ExportOptions; settings: Settings; signal: AbortSignal }
+
+/** What to say of it; undefined: it was stopped. */
+async function write(log: OpenLog, { wanted, bundle, options, settings, signal }: Writing): Promise<string | undefined> {
+  const chosen = await chosenIn(log, wanted, signal)
+  const tally = createTurnTally(log.partitions)
+  await copyChosen({ log, chosen, bundle, tally, signal })
+  if (signal.aborted) return undefined
+  const turns = tally.turns()
+  if (turns.length === 0) throw nothingFound(options)
+  for (const turn of turns) bundle.turn(turn)
+  const { conversation, since, until, where } = options
+  await bundle.finish({
+    madeAt: new Date(systemClock.now()).toISOString(),
+    source: settings.bus,
+    topicPrefix: log.topicPrefix,
+    partitions: log.partitions,
+    asked: JSON.stringify({ conversation, since, until, where }),
+    redaction: null,
+  })
+  const open = turns.filter(({ outcome }) => outcome === 'open').length
+  const cut = turns.filter(({ whole }) => !whole).length
+  const conversations = new Set(turns.map((turn) => turn.conversation)).size
+  return [
+    `${count(conversations, 'conversation')}, ${count(turns.length, 'turn')}, ${count(bundle.records, 'record')}`,
+    ...(open > 0 ? [`; ${count(open, 'turn')} had not ended`] : []),
+    ...(cut > 0 ? [`; the log has no longer got the beginning of ${count(cut, 'turn')}`] : []),
+  ].join('')
+}
+
+function nothingFound({ conversation = [] }: ExportOptions): WeirError {
+  const which = conversation.length > 0 ? `conversation ${conversation.map((id) => printable(id)).join(', ')}` : 'any conversation'
+  return new WeirError(
+    'conversation.unknown',
+    `the log has no turn of ${which} that is as you asked: weir conversations shows what there is`,
+  )
+}

@@ -1,0 +1,199 @@
+// A bundle as a bus that is only read: everything that looks at a log looks at a bundle in the same way.
+// B1. Offsets are those of the log that it was made of, so there are gaps, as on Kafka.
+// B2. Nothing comes: who follows hears what is there, and that is all; who waits for a key does not wait.
+
+import type { StatementSync } from 'node:sqlite'
+import type { Clock } from '../../clock.ts'
+import { WeirError } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../port.ts'
+import { prefixEnd } from '../prefix-end.ts'
+import { batchesOf } from '../range.ts'
+import type { BundleFacts, BundleTurn } from './format.ts'
+import { openBundleFile } from './open.ts'
+
+export type Bundle = {
+  readonly file: string
+  readonly facts: BundleFacts
+  /** By conversation, then in their order. */
+  turns(): Iterable<BundleTurn>
+  /** Names of all topics in it, without the prefix. */
+  topics(): { name: string; kind: TopicKind }[]
+  readonly bus: Bus
+}
+
+type Row = [offset: number, time: number, key: string, value: Uint8Array | null, id: string | null]
+
+const columns = 'offset, time, key, value, id'
+
+/** Errors as openBundleFile's. */
+export async function openBundle(file: string, clock: Clock): Promise<Bundle> {
+  const db = await openBundleFile(file)
+  const facts = factsIn(
+    new Map(
+      db
+        .prepare('SELECT key, value FROM bundle')
+        .all()
+        .map(({ key, value }) => [String(key), String(value)]),
+    ),
+  )
+  const kinds = new Map(
+    db
+      .prepare('SELECT name, kind FROM topics')
+      .all()
+      .map(({ name, kind }) => [String(name), kind as TopicKind]),
+  )
+  const read = rows('SELECT * FROM records WHERE topic = ? AND partition = ? AND offset >= ? AND offset < ? ORDER BY offset LIMIT ?')
+  const newestOf =
+    'SELECT max(newer.offset) FROM records AS newer WHERE newer.topic = r.topic AND newer.partition = r.partition AND newer.key = r.key'
+  const inTable = `topic = ? AND partition = ? AND topic IN ('history', 'policies') AND offset = (${newestOf}) AND value IS NOT NULL`
+  const list = rows(`SELECT * FROM records AS r WHERE ${inTable} AND key >= ? AND key < ? ORDER BY key`)
+  const get = rows(`SELECT * FROM records AS r WHERE ${inTable} AND key = ?`)
+  const keys = db.prepare(`SELECT key, offset, time FROM records AS r WHERE ${inTable} AND key >= ? ORDER BY key LIMIT ?`)
+  const ends = db.prepare('SELECT min(offset) AS first, max(offset) AS last FROM records WHERE topic = ? AND partition = ?')
+  let isClosed = false
+
+  function rows(select: string): StatementSync {
+    const statement = db.prepare(select.replace('*', columns))
+    statement.setReturnArrays(true)
+    return statement
+  }
+
+  /** The name as it stands in the file. */
+  function topicIn(topic: string, kind?: TopicKind): string {
+    if (isClosed) throw new WeirError('bus.closed', `the bundle ${file} is closed: open it again`)
+    const name = topic.startsWith(facts.topicPrefix) ? topic.slice(facts.topicPrefix.length) : undefined
+    const found = name === undefined ? undefined : kinds.get(name)
+    if (name === undefined || found === undefined)
+      throw new WeirError('bus.topic-missing', `there is no topic ${topic} in the bundle ${file}: it was not exported, or was not there`)
+    if (kind !== undefined && found !== kind)
+      throw new WeirError('bus.topic-differs', `topic ${topic} is a log, which has no newest value of a key: read or follow it`)
+    return name
+  }
+
+  async function refuse(what: string): Promise<never> {
+    throw new WeirError(
+      'bus.unwritable',
+      `${file} is a bundle, which is only read, and ${what} needs to write: weir import makes a log of it`,
+    )
+  }
+
+  function endsOf(name: string, partition: number): PartitionEnds {
+    const { first, last } = ends.get(name, partition) ?? {}
+    return last === null || last === undefined
+      ? { partition, begin: 0, end: 0 }
+      : { partition, begin: Number(first), end: Number(last) + 1 }
+  }
+
+  const bus: Bus = {
+    clock,
+    provesFormerOwnersDead: false,
+    recordBytesMax: limits.recordBytesMax,
+    ensureTopics: () => refuse('a new topic'),
+    append: () => refuse('append'),
+    subscribe: () => refuse('subscribe'),
+
+    async ends(topic) {
+      const name = topicIn(topic)
+      return Array.from({ length: facts.partitions }, (_, partition) => endsOf(name, partition))
+    },
+
+    async read({ topic, partition, from, to = Number.MAX_SAFE_INTEGER, limit, bytesMax = Number.POSITIVE_INFINITY }) {
+      const found: StoredRecord[] = []
+      let bytes = 0
+      for (const row of read.iterate(topicIn(topic), partition, from, to, limit) as Iterable<unknown> as Iterable<Row>) {
+        found.push(stored(topic, partition, row))
+        bytes += row[3]?.byteLength ?? 0
+        if (bytes >= bytesMax) break
+      }
+      return found
+    },
+
+    async *follow({ topic, partition, from, signal }) {
+      yield* batchesOf(bus, { topic, partition, from, to: Number.MAX_SAFE_INTEGER }, signal)
+    },
+
+    async list({ topic, partition, prefix }) {
+      const found = list.all(topicIn(topic, 'table'), partition, prefix, prefixEnd(prefix)) as unknown as Row[]
+      return found.map((row) => stored(topic, partition, row))
+    },
+
+    async keys({ topic, partition, after, limit }) {
+      const first = after === undefined ? '' : `${after}\0` // the least text above it
+      const found = keys.all(topicIn(topic, 'table'), partition, first, limit)
+      return found.map(({ key, offset, time }) => ({ key: String(key), offset: Number(offset), time: Number(time) }))
+    },
+
+    async get({ topic, partition, key }) {
+      const row = get.get(topicIn(topic, 'table'), partition, key) as unknown as Row | undefined
+      return row && stored(topic, partition, row)
+    },
+
+    async close() {
+      if (!isClosed) db.close()
+      isClosed = true
+    },
+  }
+
+  return {
+    file,
+    facts,
+    bus,
+    topics: () => [...kinds].map(([name, kind]) => ({ name, kind })),
+    *turns() {
+      for (const row of db.prepare('SELECT * FROM turns').iterate()) yield turnIn(row)
+    },
+  }
+}
+
+/** Throws `bundle.turn-cut` where the log had no longer got the beginning of a turn: for whoever folds a bundle, and not for whoever looks at it. */
+export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>): void {
+  const cut = [...turns()].filter(({ whole }) => !whole)
+  const [first] = cut
+  if (first === undefined) return
+  const others = cut.length === 1 ? '' : `, and ${cut.length - 1} more`
+  throw new WeirError(
+    'bundle.turn-cut',
+    `${file} lacks the beginning of turn ${first.turn} of ${first.conversation}${others}: retention had deleted it. Export turns that are newer (--since)`,
+  )
+}
+
+function stored(topic: string, partition: number, [offset, time, key, value, id]: Row): StoredRecord {
+  return { topic, partition, key, value, id: id ?? undefined, offset, time }
+}
+
+function factsIn(rows: Map<string, string>): BundleFacts {
+  const text = (key: string) => rows.get(key) ?? ''
+  return {
+    madeAt: text('madeAt'),
+    source: text('source'),
+    topicPrefix: text('topicPrefix'),
+    partitions: Number(text('partitions')),
+    asked: text('asked'),
+    redaction: rows.get('redaction') ?? null,
+    records: Number(text('records')),
+  }
+}
+
+function turnIn(row: Record<string, unknown>): BundleTurn {
+  const text = (value: unknown) => (value === null ? null : String(value))
+  const number = (value: unknown) => (value === null ? null : Number(value))
+  return {
+    conversation: String(row.conversation),
+    turn: Number(row.turn),
+    partition: Number(row.partition),
+    agent: text(row.agent),
+    messageId: text(row.message_id),
+    beganAt: number(row.began_at),
+    endedAt: number(row.ended_at),
+    outcome: String(row.outcome),
+    failureClass: text(row.failure_class),
+    cap: text(row.cap),
+    reason: text(row.reason),
+    rounds: Number(row.rounds),
+    calls: Number(row.calls),
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+    whole: Number(row.whole) === 1,
+  }
+}

@@ -1,0 +1,104 @@
+// Opens a bundle for reading, and refuses what is none, or not whole, or not understood here, before anything of it is used.
+
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { knownSchemas } from '../../codec.ts'
+import { WeirError } from '../../errors.ts'
+import { bundleApplicationId, bundleFormat, digestIn, trailerBytes } from './format.ts'
+import { digestOf } from './writer.ts'
+
+/** "Weir" in ASCII: a log of the embedded bus. */
+const logApplicationId = 0x57656972
+const sqliteMagic = 'SQLite format 3\0'
+const headerBytes = 100
+
+/** Whether a file is meant as a bundle, whole or not: by what it begins or ends with. False also where there is none. */
+export function isBundle(file: string): boolean {
+  const look = looked(file)
+  return look !== undefined && (look.applicationId === bundleApplicationId || look.digest !== undefined)
+}
+
+/**
+ * Throws `bundle.invalid` (no bundle), `bundle.damaged` (cut, or with other bytes than it was made with), `bundle.newer-version`,
+ * `bundle.unknown-schema`; each names the file and says what to do.
+ */
+export async function openBundleFile(file: string): Promise<DatabaseSync> {
+  const look = looked(file)
+  if (look === undefined) throw new WeirError('bundle.invalid', `there is no file ${file}: weir export -o FILE makes a bundle`)
+  const { size, applicationId, pages, pageBytes, digest } = look
+  if (applicationId === logApplicationId)
+    throw new WeirError('bundle.invalid', `${file} is the log of a Weir, not a bundle: name its folder with --data-folder`)
+  if (applicationId !== bundleApplicationId && digest === undefined)
+    throw new WeirError('bundle.invalid', `${file} is no bundle of Weir: weir export -o FILE makes one`)
+  if (digest === undefined) throw cut(file, size, pages * pageBytes + trailerBytes)
+  if ((await digestOf(file, size - trailerBytes)) !== digest)
+    throw new WeirError(
+      'bundle.damaged',
+      `${file} is damaged: its content is not what it was made with (SHA-256). Copy it again from where it was made, or export it again`,
+    )
+  const db = new DatabaseSync(file, { readOnly: true })
+  try {
+    refuseNewer(db, file)
+    refuseUnknownSchemas(db, file)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+type Look = { size: number; applicationId: number | undefined; pages: number; pageBytes: number; digest: string | undefined }
+
+function looked(file: string): Look | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(file, 'r')
+  } catch {
+    return undefined
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile()) return undefined
+    const header = Buffer.alloc(headerBytes)
+    readSync(descriptor, header, 0, headerBytes, 0)
+    const trailer = Buffer.alloc(trailerBytes)
+    if (stat.size >= trailerBytes) readSync(descriptor, trailer, 0, trailerBytes, stat.size - trailerBytes)
+    const pageBytes = header.readUInt16BE(16)
+    return {
+      size: stat.size,
+      applicationId: header.toString('latin1', 0, sqliteMagic.length) === sqliteMagic ? header.readUInt32BE(68) : undefined,
+      pages: header.readUInt32BE(28),
+      pageBytes: pageBytes === 1 ? 65_536 : pageBytes,
+      digest: digestIn(trailer),
+    }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function cut(file: string, size: number, whole: number): WeirError {
+  const what = size < whole ? `it was cut: ${size} of ${whole} bytes are there` : 'what stands at its end is no longer its checksum'
+  return new WeirError('bundle.damaged', `${file} is damaged: ${what}. Copy it again from where it was made, or export it again`)
+}
+
+function refuseNewer(db: DatabaseSync, file: string): void {
+  const format = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+  if (format > bundleFormat)
+    throw new WeirError(
+      'bundle.newer-version',
+      `${file} has format ${format}, and this Weir knows formats up to ${bundleFormat}: read it with the newer Weir that made it`,
+    )
+}
+
+/** A schema that is known under another content is as unknown: its records would be read wrongly. */
+function refuseUnknownSchemas(db: DatabaseSync, file: string): void {
+  const known = new Map(knownSchemas.map((entry) => [entry.id, JSON.stringify(entry.schema)]))
+  const rows = db.prepare('SELECT id, type, version, schema FROM schemas ORDER BY id').all()
+  const unknown = rows.filter(({ id, schema }) => known.get(Number(id)) !== schema)
+  if (unknown.length === 0) return
+  const list = unknown.map(({ id, type, version }) => `${type} of version ${version} (schema ${id})`).join(', ')
+  throw new WeirError(
+    'bundle.unknown-schema',
+    `${file} holds records that this Weir does not know: ${list}. A newer Weir wrote them: read the bundle with that version`,
+  )
+}

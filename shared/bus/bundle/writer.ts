@@ -1,0 +1,127 @@
+// Makes a bundle, record by record. Until it is finished it has another name, so that a bundle under its own name is always a whole one.
+// Memory: SQLite's cache; nothing else grows with the records.
+
+import { createHash } from 'node:crypto'
+import { appendFileSync, closeSync, createReadStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { knownSchemas, schemaIdIn, typeIn } from '../../codec.ts'
+import { WeirError } from '../../errors.ts'
+import { historyConversation } from '../../topology.ts'
+import type { StoredRecord, TopicKind } from '../port.ts'
+import type { BundleFacts, BundleTurn } from './format.ts'
+import { bundleIndexes, bundleTables, trailerOf } from './format.ts'
+
+export type BundleWriter = {
+  /** `name`: without the prefix. Before its records. */
+  topic(name: string, kind: TopicKind): void
+  /** `topic`: without the prefix. For quick reading: by topic, partition and offset. The same place twice is an error in the end. */
+  add(record: StoredRecord): void
+  turn(turn: BundleTurn): void
+  /** The number of records so far. */
+  readonly records: number
+  /** Gives it its name. */
+  finish(facts: Omit<BundleFacts, 'records'>): Promise<void>
+  /** Takes away what there is of it. */
+  abandon(): void
+}
+
+/** `force`: in the place of a file that is there. Throws `bundle.exists`, `bus.unwritable`. */
+export function createBundle(file: string, { force = false }: { force?: boolean } = {}): BundleWriter {
+  if (!force && existsSync(file))
+    throw new WeirError('bundle.exists', `${file} is there already, and was left as it is: name another file, or give --force`)
+  const unfinished = `${file}.unfinished-${process.pid}`
+  const db = opened(unfinished)
+  const schemaIds = new Set<number>()
+  const insert = db.prepare(
+    'INSERT INTO records (topic, partition, offset, time, key, id, conversation, type, schema, value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const insertTopic = db.prepare('INSERT OR IGNORE INTO topics VALUES (?, ?)')
+  const insertTurn = db.prepare('INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const kinds = new Map(knownSchemas.map((entry) => [entry.id, entry]))
+  let records = 0
+
+  return {
+    get records() {
+      return records
+    },
+
+    topic: (name, kind) => void insertTopic.run(name, kind),
+
+    add({ topic, partition, offset, time, key, id, value }) {
+      const schema = value === null ? undefined : schemaIdIn(value)
+      const known = schema !== undefined && kinds.has(schema) ? schema : null
+      if (known !== null) schemaIds.add(known)
+      const type = value === null ? null : (typeIn(value) ?? null)
+      insert.run(topic, partition, offset, time, key, id ?? null, conversationOf(topic, key), type, known, value)
+      records += 1
+    },
+
+    turn(t) {
+      const { conversation, turn, partition, agent, messageId, beganAt, endedAt, outcome, failureClass, cap, reason } = t
+      const counts = [t.rounds, t.calls, t.inputTokens, t.outputTokens, t.whole ? 1 : 0]
+      insertTurn.run(conversation, turn, partition, agent, messageId, beganAt, endedAt, outcome, failureClass, cap, reason, ...counts)
+    },
+
+    async finish(facts) {
+      const fact = db.prepare('INSERT INTO bundle VALUES (?, ?)')
+      for (const [key, value] of Object.entries({ ...facts, records })) if (value !== null) fact.run(key, String(value))
+      const schema = db.prepare('INSERT INTO schemas VALUES (?, ?, ?, ?)')
+      for (const id of [...schemaIds].sort((a, b) => a - b)) {
+        const entry = kinds.get(id)
+        if (entry !== undefined) schema.run(id, entry.type, entry.version, JSON.stringify(entry.schema))
+      }
+      db.exec(bundleIndexes)
+      db.exec('COMMIT')
+      db.close()
+      appendFileSync(unfinished, trailerOf(await digestOf(unfinished)))
+      synced(unfinished)
+      if (!force && existsSync(file)) throw new WeirError('bundle.exists', `${file} was made meanwhile: name another file, or give --force`)
+      renameSync(unfinished, file)
+    },
+
+    abandon() {
+      if (db.isOpen) db.close()
+      rmSync(unfinished, { force: true })
+    },
+  }
+}
+
+/** What a crash leaves of it has no trailer and its own name, so it needs no journal. */
+function opened(file: string): DatabaseSync {
+  try {
+    rmSync(file, { force: true })
+    const db = new DatabaseSync(file)
+    db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000')
+    db.exec(`BEGIN; ${bundleTables}`)
+    return db
+  } catch (error) {
+    throw unwritable(file, error)
+  }
+}
+
+function unwritable(file: string, cause: unknown): WeirError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new WeirError('bus.unwritable', `${file} cannot be written (${why}): name a file in a folder that this user may write`, { cause })
+}
+
+function conversationOf(topic: string, key: string): string | null {
+  if (topic === 'policies') return null
+  return topic === 'history' ? (historyConversation(key) ?? null) : key
+}
+
+/** SHA-256 of a file, or of its first `bytes`. */
+export async function digestOf(file: string, bytes = Number.POSITIVE_INFINITY): Promise<string> {
+  const hash = createHash('sha256')
+  if (bytes > 0)
+    for await (const piece of createReadStream(file, { end: bytes - 1, highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
+  return hash.digest('hex')
+}
+
+function synced(file: string): void {
+  const descriptor = openSync(file, 'r+')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,146 @@
+// Bundles of real runs: the stages on the embedded bus, a scripted model behind real HTTP, real processes as tools.
+
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { ExportOptions } from '../../../../services/cli/export/export.ts'
+import { exportBundle } from '../../../../services/cli/export/export.ts'
+import { recordsOf } from '../../../../services/cli/inspect/recorded.ts'
+import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
+import type { OpenLog } from '../../../../services/cli/open-log.ts'
+import { withLog } from '../../../../services/cli/open-log.ts'
+import type { BundleTurn } from '../../../../shared/bus/bundle/format.ts'
+import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import { partitionOf } from '../../../../shared/bus/partition.ts'
+import { systemClock } from '../../../../shared/clock.ts'
+import type { Settings } from '../../../../shared/settings.ts'
+import { readSettings } from '../../../../shared/settings.ts'
+import type { TopicName } from '../../../../shared/topology.ts'
+import { topics } from '../../../../shared/topology.ts'
+import { foldedAgain } from '../../../support/folded-again.ts'
+import { output } from '../../../support/output.ts'
+import type { Pipeline } from '../../../support/pipeline.ts'
+import { withPipeline } from '../../../support/pipeline.ts'
+import { always, call, says, text } from '../../../support/script.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-export-'))
+  file = join(folder, 'incident.weir')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+type World = Pipeline & { settings: Settings }
+
+/** Whoever says `loop` gets a model that loops, everybody else one that calls a tool once. */
+async function run(test: (world: World) => Promise<void>): Promise<void> {
+  const loop = always(() => says(call('exec', {})))
+  let settings: Settings | undefined
+  await withPipeline(
+    {
+      model(request, number) {
+        const said = JSON.stringify(request.messages)
+        if (said.includes('loop')) return loop(request)
+        return said.includes('tool_result') ? says(text(`done ${number}`)) : says(call('exec', { command: 'ls' }))
+      },
+      openBus(to) {
+        settings = readSettings({ dataFolder: to }, {})
+        return openEmbeddedBus({ file: join(to, 'weir.db'), clock: systemClock })
+      },
+    },
+    async (pipeline) => test({ ...pipeline, settings: settings as Settings }),
+  )
+}
+
+async function exported({ settings }: World, options: Partial<ExportOptions> = {}): Promise<string> {
+  const { stream, text } = output()
+  expect(await exportBundle({ output: file, ...options }, settings, stream)).toBe(0)
+  return text()
+}
+
+function look<T>({ settings }: World, see: (log: OpenLog) => Promise<T>): Promise<T> {
+  return withLog(settings, see, { bundle: file })
+}
+
+function turnsIn(world: World): Promise<BundleTurn[]> {
+  return look(world, async ({ bundle }) => [...(bundle?.turns() ?? [])])
+}
+
+/** All keys of all records, but of policies. */
+async function keysIn(log: OpenLog): Promise<Set<string>> {
+  const keys = new Set<string>()
+  for (const topic of Object.keys(topics) as TopicName[])
+    for (const { partition, begin, end } of await log.bus.ends(log.topicPrefix + topic))
+      for (const record of await log.bus.read({ topic: log.topicPrefix + topic, partition, from: begin, to: end, limit: 100_000 }))
+        keys.add(record.key)
+  return keys
+}
+
+describe('weir export', () => {
+  it('keeps what an inspection shows, and every stage folds it again to the same records, byte for byte', async () => {
+    await run(async (world) => {
+      await world.ask('please loop', { conversation: 'bad' })
+      await world.ask('hello', { conversation: 'good' })
+      await world.ask('again', { conversation: 'good' })
+      expect(await exported(world)).toContain('2 conversations, 3 turns')
+      const shown = (log: OpenLog) => recordsOf('good', log).then((records) => timelineOf('good', records, { reasoning: true }))
+      expect(await look(world, shown)).toEqual(await withLog(world.settings, shown))
+      const { compared, missing, differing } = await look(world, foldedAgain)
+      expect({ missing, differing }).toEqual({ missing: [], differing: [] })
+      expect(compared).toBeGreaterThan(50)
+    })
+  })
+
+  it('takes whole turns of the time asked for, with the history that their requests read, and no trace of anybody else', async () => {
+    await run(async (world) => {
+      await world.ask('first', { conversation: 'good' })
+      await world.ask('somebody else', { conversation: 'other' })
+      const since = new Date(systemClock.now() + 1).toISOString()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      await world.ask('second', { conversation: 'good' })
+      expect(await exported(world, { since })).toContain('1 conversation, 1 turn,')
+      expect([...(await look(world, keysIn))].filter((key) => key.includes('other'))).toEqual([])
+      const history = await look(world, (log) =>
+        log.bus.list({ topic: 'weir.history', partition: partitionOf('good', log.partitions), prefix: '["good",' }),
+      )
+      expect(history).toHaveLength(5) // of both turns: the message, and two rounds of the first, one of the second
+      const { missing, differing } = await look(world, foldedAgain)
+      expect({ missing, differing }).toEqual({ missing: [], differing: [] })
+    })
+  })
+
+  it('takes the turns that ended as it was asked', async () => {
+    await run(async (world) => {
+      await world.ask('hello', { conversation: 'good' })
+      world.agent.settings.policy.loop.schemaFailureEndsTurn = true
+      await world.ask('please loop', { conversation: 'bad' })
+      await exported(world, { where: ['failureClass=deterministic'] })
+      expect((await turnsIn(world)).map(({ conversation, failureClass }) => [conversation, failureClass])).toEqual([
+        ['bad', 'deterministic'],
+      ])
+      await expect(
+        exportBundle({ output: file, where: ['cap=calls'], force: true }, world.settings, output().stream),
+      ).rejects.toMatchObject({
+        code: 'conversation.unknown',
+      })
+      expect((await turnsIn(world)).length).toBe(1) // what was there stays until there is something in its place
+    })
+  })
+
+  it('refuses to write over a file, and leaves nothing behind when it cannot go on', async () => {
+    await run(async (world) => {
+      await world.ask('hello')
+      await exported(world, { conversation: ['c'] })
+      const again = exportBundle({ output: file }, world.settings, output().stream)
+      await expect(again).rejects.toMatchObject({ code: 'bundle.exists' })
+      await exported(world, { force: true })
+      rmSync(file)
+      const unknown = exportBundle({ output: file, conversation: ['nobody'] }, world.settings, output().stream)
+      await expect(unknown).rejects.toMatchObject({ code: 'conversation.unknown' })
+      expect(existsSync(file)).toBe(false)
+      expect(readdirSync(folder)).toEqual([])
+    })
+  })
+})

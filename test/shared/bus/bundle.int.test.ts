@@ -1,0 +1,176 @@
+// A bundle as a file: what is refused, with which word, and what the bus over a whole one gives.
+
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
+import { openBundle, refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
+import { bundleFormat, trailerBytes, trailerOf } from '../../../shared/bus/bundle/format.ts'
+import { isBundle } from '../../../shared/bus/bundle/open.ts'
+import { createBundle } from '../../../shared/bus/bundle/writer.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import type { StoredRecord } from '../../../shared/bus/port.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { encode } from '../../../shared/codec.ts'
+import { historyKey } from '../../../shared/topology.ts'
+import { userMessage } from '../../support/messages.ts'
+
+let folder: string
+let file: string
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-bundle-'))
+  file = join(folder, 'a.weir')
+  await make()
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const turn = {
+  ...{ conversation: 'c', turn: 7, partition: 1, agent: 'agent', messageId: 'm1', beganAt: 1_000, endedAt: null },
+  ...{ outcome: 'open', failureClass: null, cap: null, reason: null, rounds: 1, calls: 0, inputTokens: 0, outputTokens: 0 },
+}
+
+function entry(round: number, offset: number, value: Uint8Array | null = Buffer.from(`round ${round}`)): StoredRecord {
+  return { topic: 'history', partition: 1, offset, time: 1_000 + offset, key: historyKey({ conversation: 'c', turn: 7, round }), value }
+}
+
+async function make({ whole = true }: { whole?: boolean } = {}): Promise<void> {
+  const bundle = createBundle(file, { force: true })
+  bundle.topic('conversation-events', 'log')
+  const message = userMessage({ conversation: 'c', text: 'x'.repeat(10_000) })
+  for (const offset of [7, 9, 12])
+    bundle.add({ topic: 'conversation-events', partition: 1, offset, time: 1_000 + offset, key: 'c', value: encode(message) })
+  bundle.topic('history', 'table')
+  for (const record of [entry(0, 3), entry(1, 4), entry(0, 8), entry(2, 9), entry(2, 10, null)]) bundle.add(record)
+  bundle.turn({ ...turn, whole })
+  await bundle.finish({
+    madeAt: '2026-01-01T00:00:00.000Z',
+    source: 'embedded',
+    topicPrefix: 'p.',
+    partitions: 3,
+    asked: '{}',
+    redaction: null,
+  })
+}
+
+async function opened(see: (bundle: Bundle) => Promise<void>): Promise<void> {
+  const bundle = await openBundle(file, systemClock)
+  try {
+    await see(bundle)
+  } finally {
+    await bundle.bus.close()
+  }
+}
+
+/** Whoever changes a bundle on purpose can seal it again; that is not what the seal is for. */
+function changed(change: (bytes: Buffer) => void): void {
+  const content = Buffer.from(readFileSync(file).subarray(0, -trailerBytes))
+  change(content)
+  writeFileSync(file, Buffer.concat([content, trailerOf(createHash('sha256').update(content).digest('hex'))]))
+}
+
+const refusal = () => openBundle(file, systemClock).then(() => undefined)
+
+describe('a bundle', () => {
+  it('is a bus with the offsets of the log, that only reads', async () => {
+    await opened(async ({ bus, facts, turns }) => {
+      expect(facts).toMatchObject({ topicPrefix: 'p.', partitions: 3, records: 8, redaction: null })
+      expect([...turns()]).toEqual([{ ...turn, whole: true }])
+      expect(await bus.ends('p.conversation-events')).toEqual([
+        { partition: 0, begin: 0, end: 0 },
+        { partition: 1, begin: 7, end: 13 },
+        { partition: 2, begin: 0, end: 0 },
+      ])
+      const stretch = { topic: 'p.conversation-events', partition: 1 }
+      const offsets = async (range: object) => (await bus.read({ ...stretch, from: 0, limit: 10, ...range })).map(({ offset }) => offset)
+      expect(await offsets({})).toEqual([7, 9, 12])
+      expect(await offsets({ from: 8, to: 12 })).toEqual([9])
+      expect(await offsets({ limit: 2 })).toEqual([7, 9])
+      expect(await offsets({ bytesMax: 1 })).toEqual([7])
+      const heard: number[] = []
+      for await (const records of bus.follow({ ...stretch, from: 8, signal: new AbortController().signal }))
+        heard.push(...records.map(({ offset }) => offset))
+      expect(heard).toEqual([9, 12])
+      await expect(bus.append([])).rejects.toMatchObject({ code: 'bus.unwritable' })
+      await expect(bus.ends('p.nothing')).rejects.toMatchObject({ code: 'bus.topic-missing' })
+    })
+  })
+
+  it('gives the newest value of each key of a table', async () => {
+    await opened(async ({ bus }) => {
+      const table = { topic: 'p.history', partition: 1 }
+      expect((await bus.list({ ...table, prefix: '["c",' })).map(({ offset }) => offset)).toEqual([8, 4])
+      expect((await bus.keys({ ...table, limit: 1 })).map(({ offset }) => offset)).toEqual([8])
+      const [first] = await bus.keys({ ...table, limit: 1 })
+      expect((await bus.keys({ ...table, limit: 5, after: first?.key })).map(({ offset }) => offset)).toEqual([4])
+      expect((await bus.get({ ...table, key: entry(0, 0).key, waitMs: 0 }))?.offset).toBe(8)
+      expect(await bus.get({ ...table, key: entry(2, 0).key, waitMs: 60_000 })).toBeUndefined()
+      await expect(bus.list({ topic: 'p.conversation-events', partition: 1, prefix: '' })).rejects.toMatchObject({
+        code: 'bus.topic-differs',
+      })
+    })
+  })
+
+  it('is refused when it was cut, wherever', async () => {
+    const whole = readFileSync(file)
+    for (const length of [whole.length - 1, whole.length - trailerBytes, whole.length >> 1, 4096, 100]) {
+      writeFileSync(file, whole.subarray(0, length))
+      expect(isBundle(file)).toBe(true)
+      await expect(refusal()).rejects.toMatchObject({ code: 'bundle.damaged', message: expect.stringContaining('export it again') })
+    }
+    writeFileSync(file, whole.subarray(0, whole.length >> 1))
+    await expect(refusal()).rejects.toThrow(`it was cut: ${whole.length >> 1} of ${whole.length} bytes are there`)
+  })
+
+  it('is refused when one byte of it is another, wherever', async () => {
+    const whole = readFileSync(file)
+    for (let at = 0; at < whole.length; at += 499) {
+      const bytes = Buffer.from(whole)
+      bytes[at] = (bytes[at] as number) ^ 0x20
+      writeFileSync(file, bytes)
+      await expect(refusal()).rejects.toMatchObject({ code: 'bundle.damaged' })
+    }
+  })
+
+  it('is refused when a newer Weir made it', async () => {
+    changed((bytes) => bytes.writeUInt32BE(bundleFormat + 1, 60)) // where SQLite keeps user_version
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.newer-version',
+      message: expect.stringContaining(`has format ${bundleFormat + 1}`),
+    })
+  })
+
+  it('is refused when its records were written with schemas that are not known here', async () => {
+    changed((bytes) => {
+      const at = bytes.indexOf('"weir.UserMessage"')
+      expect(at).toBeGreaterThan(0)
+      bytes.write('"weir.UserMassage"', at)
+    })
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.unknown-schema',
+      message: expect.stringMatching(/user-message of version \d+ \(schema \d+\)/),
+    })
+  })
+
+  it('says which turn lacks its beginning, to whoever needs whole ones', async () => {
+    await opened(async (bundle) => expect(() => refuseCutTurns(bundle)).not.toThrow())
+    await make({ whole: false })
+    await opened(async (bundle) =>
+      expect(() => refuseCutTurns(bundle)).toThrow(
+        expect.objectContaining({ code: 'bundle.turn-cut', message: expect.stringContaining('turn 7 of c') }),
+      ),
+    )
+  })
+
+  it('is not what another file is', async () => {
+    writeFileSync(file, 'no bundle')
+    expect(isBundle(file)).toBe(false)
+    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid' })
+    rmSync(file)
+    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining('there is no file') })
+    const log = await openEmbeddedBus({ file, clock: systemClock })
+    await log.close()
+    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining('--data-folder') })
+  })
+})

@@ -1,0 +1,60 @@
+// A log folded again by every reducer, without a look at how `weir replay` does it: what each stage makes of the records in its inbox, against the
+// records that stand in the log under the same ids.
+
+import { accumulator } from '../../services/accumulator/reducer.ts'
+import { approval } from '../../services/approval/reducer.ts'
+import type { OpenLog } from '../../services/cli/open-log.ts'
+import { conversation } from '../../services/conversation/reducer.ts'
+import { executor } from '../../services/executor/reducer.ts'
+import { llmGateway } from '../../services/llm-gateway/reducer.ts'
+import { loopDetector } from '../../services/loop-detector/reducer.ts'
+import { validator } from '../../services/validator/reducer.ts'
+import type { RecordToAppend } from '../../shared/bus/port.ts'
+import { batchesOf } from '../../shared/bus/range.ts'
+import type { Message } from '../../shared/messages.ts'
+import { createFold } from '../../shared/runtime/fold.ts'
+import type { Stage } from '../../shared/stage.ts'
+import type { TopicName } from '../../shared/topology.ts'
+import { stages, topics } from '../../shared/topology.ts'
+
+const reducers = [conversation, llmGateway, accumulator, validator, loopDetector, executor, approval] as unknown as Stage<
+  unknown,
+  Message,
+  unknown
+>[]
+
+export type FoldedAgain = { compared: number; missing: string[]; differing: string[] }
+
+/** `missing`: ids that a stage makes and the log has not; `differing`: those under which it has something else. */
+export async function foldedAgain(log: OpenLog): Promise<FoldedAgain> {
+  const { bus, topicPrefix, partitions } = log
+  const written = new Map<string, RecordToAppend>()
+  for (const topic of Object.keys(topics) as TopicName[])
+    for await (const record of all(topic)) if (record.id !== undefined) written.set(record.id, record)
+  const found: FoldedAgain = { compared: 0, missing: [], differing: [] }
+  for (const stage of reducers)
+    for (let partition = 0; partition < partitions; partition += 1) {
+      const readBack = (from: number, to: number) => batchesOf(bus, { topic: topicPrefix + stages[stage.name].inbox, partition, from, to })
+      const fold = createFold({ stage, partition, partitions, topicPrefix, marks: {}, readBack })
+      for await (const record of all(stages[stage.name].inbox, partition))
+        for (const output of (await fold.take(record)).records) {
+          const id = output.id as string
+          const same = written.get(id)
+          found.compared += 1
+          if (same === undefined) found.missing.push(id)
+          else if (
+            same.topic !== output.topic ||
+            same.key !== output.key ||
+            !Buffer.from(same.value ?? []).equals(output.value ?? Buffer.of(1))
+          )
+            found.differing.push(id)
+        }
+    }
+  return found
+
+  async function* all(topic: TopicName, only?: number) {
+    for (const { partition, begin, end } of await bus.ends(topicPrefix + topic))
+      if (only === undefined || partition === only)
+        for await (const records of batchesOf(bus, { topic: topicPrefix + topic, partition, from: begin, to: end })) yield* records
+  }
+}

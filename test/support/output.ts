@@ -1,0 +1,12 @@
+// Where a command writes to, in a test.
+
+import { PassThrough } from 'node:stream'
+
+export function output(): { stream: NodeJS.WriteStream; text: () => string } {
+  const stream = new PassThrough()
+  let text = ''
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+  })
+  return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
+}
