@@ -104,6 +104,18 @@ withSettings(program.command('inspect'), [...whichBus, 'topicPrefix'])
     (await import('./inspect/inspect.ts')).inspectAny(id, conversation, await settingsOf(options), options, process.stdout),
   )
 
+withSettings(program.command('report'), [...whichBus, 'topicPrefix'])
+  .description('what happened in a conversation as one page for a browser, which needs nothing else; without one: all, with an index')
+  .argument('[bundle]', 'a bundle, which weir export made; default: the log that the settings name')
+  .option('--conversation <id>', 'only this conversation; default: the newest ones')
+  .option('--turn <number>', 'only this turn of it, as weir inspect numbers them')
+  .option('-o, --output <file>', 'the page', 'report.html')
+  .option('--force', 'writes over a file that is there')
+  .option('--reasoning', 'what the model thought, too')
+  .action(async (bundle, options) =>
+    (await import('./report/report.ts')).report({ settings: await settingsOf(options), bundle, options }, process.stdout),
+  )
+
 withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
   .description('the conversations that were active last: turns, tokens, how each ended')
   .option('--limit <number>', 'how many', '20')
@@ -139,6 +151,13 @@ withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
   .option('--force', 'in the place of a file that is there')
   .action(async (options) => {
     process.exitCode = await (await import('./export/export.ts')).exportBundle(options, await settingsOf(options), process.stdout)
+  })
+
+withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
+  .description('makes a data folder of a bundle: the log as it was, offsets and times too; only where there is none yet')
+  .argument('<file>', 'the bundle, which weir export made')
+  .action(async (file, options) => {
+    process.exitCode = await (await import('./import/import.ts')).importBundle(file, await settingsOf(options), process.stdout)
   })
 
 program
@@ -250,6 +269,34 @@ for (const answer of ['approve', 'reject'] as const) {
   })
 }
 
+const deadLetters = program.command('dead-letters').description('records that no stage could take: which, why, and once more')
+
+withLetterFilter(withSettings(deadLetters.command('list', { isDefault: true }), [...whichBus, 'topicPrefix']))
+  .description('the dead letters: place, stage, reason, and where the record stood; also beside a running Weir')
+  .option('--json', 'one JSON object a line; ListedLetter in services/cli/dead-letters/list.ts says what is in it')
+  .addOption(bundleOption())
+  .action(async (options) => (await import('./dead-letters/list.ts')).listDeadLetters(options, await settingsOf(options), process.stdout))
+
+withSettings(deadLetters.command('show'), [...whichBus, 'topicPrefix'])
+  .description('one of them with its record, decoded as far as that is possible, and whether it can be written again')
+  .argument('<place>', 'PARTITION/OFFSET, as the list shows it')
+  .option('--json', 'one JSON object; ShownLetter in services/cli/dead-letters/list.ts says what is in it')
+  .addOption(bundleOption())
+  .action(async (place, options) =>
+    (await import('./dead-letters/list.ts')).showDeadLetter(place, options, await settingsOf(options), process.stdout),
+  )
+
+withLetterFilter(withSettings(deadLetters.command('retry'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous']))
+  .description(
+    'writes their records again, to where they were read: messages, cancels and decisions, which come from outside; exit 0: each is written, 1: one is not',
+  )
+  .argument('[places...]', 'PARTITION/OFFSET, as the list shows it')
+  .option('--all', 'all of them, or all that the other options name')
+  .option('--yes', 'does not ask first')
+  .action(async (places, options) => {
+    process.exitCode = await (await import('./dead-letters/retry.ts')).retryDeadLetters(places, options, await settingsOf(options))
+  })
+
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
 const topics = program.command('topics').description('what Weir needs of its topics on Kafka: a plan, creating them, checking them')
 
@@ -340,6 +387,14 @@ function withSettings(command: Command, keys: SettingKey[]): Command {
     else command.option(flag, text)
   }
   return command
+}
+
+function withLetterFilter(command: Command): Command {
+  return command
+    .option('--conversation <id>', 'only of this conversation')
+    .option('--stage <name>', 'only those that this stage could not take')
+    .option('--code <code>', 'only with this reason, such as codec.unknown-schema')
+    .option('--since <time>', "only those written then or later: 2026-07-29T10:12:03Z, '10m ago'")
 }
 
 /** For a command that looks at a log. */

@@ -8,9 +8,8 @@ import type { Logged } from './logged.ts'
 import { all, first } from './logged.ts'
 import type { AttemptTimeline, InterventionTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
 
-/** `ofTurn`: all records of the turn, in order. */
-export function roundOf(round: number, ofTurn: Logged[], { reasoning }: { reasoning: boolean }): RoundTimeline {
-  const own = ofTurn.filter(({ message }) => message !== undefined && 'round' in message && message.round === round)
+/** `own`: all records of the round, in order. */
+export function roundOf(round: number, own: Logged[], { reasoning }: { reasoning: boolean }): RoundTimeline {
   const request = first(own, 'model-request')
   const finished = first(own, 'model-finished')
   const outcome = first(own, 'round-outcome')
