@@ -123,6 +123,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
       case 'intervention-raised':
         decisions.interventions.inc({ rung: message.intervention.rung })
         return
+      case 'approval-decided':
+        decisions.approvals.inc({ outcome: message.outcome })
+        return
       case 'attempt-finished':
         decisions.attempts.inc({ outcome: 'answered' })
         return
@@ -196,6 +199,12 @@ function decisionCounters(registry: Registry) {
       name: 'weir_interventions_total',
       help: 'Interventions for a lack of progress (loop-detector), by the rung of the ladder.',
       labelNames: ['rung'] as const,
+      registers,
+    }),
+    approvals: new Counter({
+      name: 'weir_approvals_total',
+      help: 'Calls that waited for a person (approval), by what became of them.',
+      labelNames: ['outcome'] as const,
       registers,
     }),
     results: new Counter({
