@@ -50,7 +50,7 @@ export type ChaosOptions = {
 export type ChaosResult = { violations: Violation[]; summary: string; evidence: Evidence; facts: RunFacts; folder: string | undefined }
 
 const prefix = 'weir.'
-const warmUpMs = 180_000
+const warmUpMs = 480_000
 /** A turn may take as long as its wall limit, 5 minutes, plus the time of the last call. */
 const drainMs = 330_000
 const settleMs = 60_000
