@@ -119,6 +119,7 @@ export function evidenceOf(lines: Line[], starts: Start[], said = calls): Eviden
       },
     ],
     said: [{ conversation: 'c', messageId: 'm', text: '', calls: said.map(({ name, raw }) => ({ name, raw })) }],
+    decisions: [],
     disturbances: [],
     exits: [],
     committed: [
