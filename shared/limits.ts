@@ -66,6 +66,8 @@ export const limits = {
   partBytesMax: 64 * KiB,
   /** Bytes of a provider's body that may come without completing one event of its stream. */
   streamEventBytesMax: 8 * MiB,
+  /** Bytes of a provider's error that are read: a reason keeps the beginning of its message. */
+  providerErrorBytesMax: 256 * KiB,
   /** Bytes of history entries that a gateway remembers of one partition, so that the next round does not read them again. */
   historyKeptBytesMax: 2 * MiB,
   /** How long a connection to a provider may take. */

@@ -323,7 +323,8 @@ const refusedAgain = 'the history of this conversation is refused, also rebuilt;
 
 function attemptFailed({ task, id, log }: Attempt, failed: Failed): AttemptFailed {
   const { code, retryable } = failed
-  const retryAfterMs = failed.retryAfterMs ?? Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
+  // Who asks to come back at once, or in the past, has not asked for a wait: three tries within a moment would all meet the same.
+  const retryAfterMs = failed.retryAfterMs || Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
   const isOfHistory = failed.historyRefused ?? false
   const historyRefused = isOfHistory && !task.rebuilt
   const reason = shortReason(isOfHistory ? `${task.rebuilt ? refusedAgain : refusedOnce}: ${failed.reason}` : failed.reason)

@@ -343,6 +343,10 @@ describe('an attempt fails', () => {
     expect(waits).toEqual([1000, 2000, 4000, limits.retryBackoffMsMax])
   })
 
+  it('with that wait also where the provider asks to be asked again at once', async () => {
+    expect(failureIn(await run(world([{ ...unavailable, retryAfterMs: 0 }]), task(1)))).toMatchObject({ retryAfterMs: 2000 })
+  })
+
   it('when the stream ends before the provider said why: whole or nothing', async () => {
     const cut = await run(world([says('half an ans'), { kind: 'finished', stop: 'cut', finish: '', usage }]))
     expect(failureIn(cut)).toMatchObject({ class: 'transient', retryable: true })
