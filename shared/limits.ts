@@ -70,6 +70,8 @@ export const limits = {
   providerErrorBytesMax: 256 * KiB,
   /** Bytes of history entries that a gateway remembers of one partition, so that the next round does not read them again. */
   historyKeptBytesMax: 2 * MiB,
+  /** How many times an agent's stallMs a provider may send signs of life (comments, pings, pieces of an event) and nothing of an answer. */
+  wordlessStallsMax: 3,
   /** How long a connection to a provider may take. */
   modelConnectMs: 10 * second,
   /** How long, and for how many bytes, the rest of a provider's answer is read when nobody needs it any more, so that its connection can be kept. */

@@ -1,6 +1,6 @@
 // One attempt to get an answer from the model, from its preparation to the observation of how it went.
-// Owns: the order of what is written. Does not own: whether there is another attempt (reducer.ts), which attempts run (performer.ts), what the
-// provider's bytes mean (anthropic.ts).
+// Owns: the order of what is written. Does not own: whether there is another attempt (reducer.ts), which attempts run (performer.ts), how an answer
+// is read (answer.ts), what the provider's bytes mean (anthropic.ts).
 //
 // T1. attempt-started is acknowledged before the provider is called, and all parts before attempt-finished (R4).
 // T2. No history, no readable limits, no time left: no call (R6).
@@ -12,30 +12,19 @@ import type { Agent, Agents } from '../../shared/agents.ts'
 import { findTool } from '../../shared/agents.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
-import type {
-  AttemptFailed,
-  AttemptFinished,
-  Declaration,
-  ModelRequest,
-  PartEvent,
-  PartKind,
-  Policy,
-  Usage,
-} from '../../shared/messages.ts'
-import { eventWeight } from '../../shared/part-weight.ts'
+import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy, Usage } from '../../shared/messages.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
 import { guardKeyPrefix } from '../../shared/topology.ts'
+import type { Answer } from './answer.ts'
+import { streamAnswer } from './answer.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './context-full.ts'
 import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 import { PartWriter } from './part-writer.ts'
-import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './provider.ts'
+import type { Connect, Failed, ProviderRequest } from './provider.ts'
 import { shortReason } from './reason.ts'
 import type { AttemptTask } from './reducer.ts'
-import type { SilenceWatch } from './silence.ts'
-import { watchSilence } from './silence.ts'
-import { noLongerWanted, orStopped, stopped, waitingUntil } from './stopping.ts'
-import { inItsWords } from './text-calling.ts'
+import { orStopped, stopped } from './stopping.ts'
 
 export type GatewayOptions = {
   agents: Agents
@@ -65,7 +54,7 @@ type Attempt = { options: GatewayOptions; context: PerformerContext; task: Attem
 
 /** The steps; what remains is to write how it went. Undefined: there is nothing to say. Rejects when something could not be written. */
 async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown> } | undefined> {
-  const { context, task, stop, id, log } = attempt
+  const { options, context, task, stop, id, log } = attempt
   const ready = await orStopped(stop, prepare(attempt))
   if (ready === stopped) return undefined
   if (ready.kind === 'failed') return ending(attempt, attemptFailed(attempt, ready))
@@ -77,7 +66,18 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
 
   const parts = new PartWriter(context.clock, (i, events) => context.write('response', [{ type: 'part', ...id, i, events }]))
   stop.addEventListener('abort', () => parts.drop(), { once: true })
-  const answer = await streamAnswer(attempt, ready, parts)
+  const { connect } = options
+  const { stallMs } = task.request.settings
+  const answer = await streamAnswer({
+    connect,
+    agent: ready.agent,
+    request: ready.request,
+    stallMs,
+    clock: context.clock,
+    parts,
+    stop,
+    log,
+  })
   const finished = answer === stopped ? stopped : await orStopped(stop, finishParts(attempt, parts))
   if (answer === stopped || finished === stopped) {
     await parts.stop()
@@ -189,96 +189,6 @@ function isExpired({ context, task, log }: Attempt): boolean {
   return true
 }
 
-/**
- * `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may be recovered from (I2). `isReply`: it has visible
- * text and no call.
- */
-type Answer = Finished & { mentions: (name: string) => boolean; isReply: boolean }
-
-async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): Promise<Answer | Failed | typeof stopped> {
-  const { context, task, stop } = attempt
-  const { stallMs } = task.request.settings
-  const names: string[] = []
-  let hasCalls = false
-  const text: string[] = []
-  let bytes = 0
-
-  const leave = new AbortController()
-  let isStalled = false
-  let isOver = false
-  const silence = watchSilence(context.clock, stallMs, () => {
-    isStalled = true
-    leave.abort(noLongerWanted)
-  })
-  // By hand: AbortSignal.any takes longer, and would tell the provider also of a stop that comes when the answer is there.
-  const { signal } = leave
-  const leaveNow = (): void => leave.abort(noLongerWanted)
-  stop.addEventListener('abort', leaveNow, { once: true })
-  if (stop.aborted) leaveNow()
-  const events = guarded(attempt, ready, signal, silence)
-  const waiting = waitingUntil(signal)
-  try {
-    for (;;) {
-      const next = await waiting.for(events.next())
-      if (next === stopped) return isStalled && !stop.aborted ? stalled(stallMs) : stopped
-      isOver = next.value.kind !== 'events'
-      if (next.value.kind === 'failed') return next.value
-      if (next.value.kind === 'finished') {
-        const visible = text.join('')
-        const isReply = !hasCalls && visible.trim() !== ''
-        // A name may come in pieces, and only the accumulator knows of which call: one that is declared and not called does no harm.
-        const called = names.join('')
-        return { ...next.value, isReply, mentions: (name) => names.includes(name) || called.includes(name) || visible.includes(name) }
-      }
-
-      for (const event of next.value.events) {
-        bytes += eventWeight(event)
-        if (isOfCall(event)) hasCalls = true
-        if (isOfCall(event) && event.name !== null && event.name !== names.at(-1)) names.push(event.name)
-        if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
-      }
-      if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
-      const room = parts.add(next.value.events)
-      if (room === undefined) continue
-      silence.pause()
-      if ((await orStopped(stop, room)) === stopped) return stopped
-      silence.resume()
-    }
-  } finally {
-    silence.stop()
-    waiting.end()
-    stop.removeEventListener('abort', leaveNow)
-    if (!isOver) leaveNow() // what is over has let go of its connection by itself
-    events.return(noEnding).catch(() => undefined)
-  }
-}
-
-const callKinds = new Set<PartKind>(['call_start', 'call_whole', 'call_arguments', 'call_done', 'call_piece', 'call_piece_beside'])
-
-function isOfCall({ kind }: PartEvent): boolean {
-  return callKinds.has(kind)
-}
-
-/** The provider's stream, with an ending whatever the provider's file does; errors of our own code are failures of the attempt too. */
-async function* guarded(
-  { options, log }: Attempt,
-  { agent, request }: Ready,
-  signal: AbortSignal,
-  silence: SilenceWatch,
-): AsyncGenerator<Streamed, Failed> {
-  try {
-    silence.pause() // what loads here is our own code
-    const provider = await options.connect(agent)
-    silence.resume()
-    yield* provider.stream(inItsWords(agent, request), signal, silence.heard)
-    return noEnding
-  } catch (error) {
-    const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`
-    if (!signal.aborted) log.error({ err: error }, reason)
-    return { ...noEnding, reason }
-  }
-}
-
 /** Whatever the provider counted: the sum of a turn must stay a number that a record can hold. */
 function boundedUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Usage {
   const bounded = (tokens: number) => Math.min(tokens, limits.usageTokensMax)
@@ -290,15 +200,6 @@ function boundedUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTo
   }
 }
 
-const noEnding: Failed = {
-  kind: 'failed',
-  code: 'provider.stream',
-  class: 'internal',
-  reason: 'the stream of the provider had no ending',
-  retryable: true,
-  retryAfterMs: null,
-}
-
 const cutOff: Failed = {
   kind: 'failed',
   code: 'provider.stream',
@@ -306,16 +207,6 @@ const cutOff: Failed = {
   reason: 'the stream ended before the provider said why the model stopped',
   retryable: true,
   retryAfterMs: null,
-}
-
-function stalled(stallMs: number): Failed {
-  const reason = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
-  return { kind: 'failed', code: 'provider.stalled', class: 'transient', reason, retryable: true, retryAfterMs: null }
-}
-
-function tooLarge(bytes: number): Failed {
-  const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
-  return { kind: 'failed', code: 'provider.stream', class: 'deterministic', reason, retryable: false, retryAfterMs: null }
 }
 
 const refusedOnce = 'the history of this conversation is refused, and sent once more, rebuilt'
