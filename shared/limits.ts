@@ -101,7 +101,7 @@ export const limits = {
   /** Calls that an intervention quotes, and those that it refers to as evidence. */
   interventionCallsMax: 3,
   interventionEvidenceMax: 16,
-  /** How long the loop-detector keeps a turn that has expired and of which it heard no end. */
+  /** How long the accumulator keeps a round, and the loop-detector a turn, that has expired and of which it heard no end. */
   turnLingerMs: 1 * minute,
   /** Bytes of a short reason. */
   reasonBytesMax: 512,
