@@ -49,6 +49,8 @@ export const limits = {
   attemptsMax: 10,
   /** The longest wait for a provider that asked to come back later. */
   retryAfterMsMax: 2 * minute,
+  /** Answers of models that one gateway process reads at once, each with the history of its request; further attempts wait in order. */
+  modelStreamsMax: 512,
   /** How long a gateway waits for the history entry that a request names; no entry, no attempt (R6). */
   historyWaitMs: 30 * second,
   /** Bytes of the texts of one request's history: the largest contexts, of two million tokens, are half of it. Few models take so much. */

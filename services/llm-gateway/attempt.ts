@@ -6,6 +6,8 @@
 // T2. No history, no readable limits, no time left: no call (R6).
 // T3. Whole or nothing: what was cut, stalled or spoilt is attempt-failed, and no part of it counts.
 // T4. After it was told to stop it writes nothing more. What it wrote before is harmless: parts count only when a decision names them.
+// T5. It waits for one of the process's places for streams before it reads its history: so many answers, and no more, are in memory at once. Who waits
+//     is served in order.
 
 import type { Logger } from 'pino'
 import type { Agent, Agents } from '../../shared/agents.ts'
@@ -14,6 +16,7 @@ import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
 import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy, Usage } from '../../shared/messages.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
+import type { Slots } from '../../shared/slots.ts'
 import { guardKeyPrefix } from '../../shared/topology.ts'
 import type { Answer } from './answer.ts'
 import { streamAnswer } from './answer.ts'
@@ -32,29 +35,53 @@ export type GatewayOptions = {
   connect: Connect
   /** After how long without a new entry the history of a conversation is taken away; default: the setting `retention`'s. */
   historyIdleMs?: Milliseconds | undefined
+  /** Places for streams; one object serves all partitions of a process. Default: `limits.modelStreamsMax`. */
+  streams?: Slots
 }
 
+/** What the attempts of a process share. */
+export type Gateway = GatewayOptions & { streams: Slots }
+
 /** Never rejects. A write that fails ends it with a line in the log: the bus has given up, and so will the runtime. */
-export async function runAttempt(options: GatewayOptions, context: PerformerContext, task: AttemptTask, stop: AbortSignal): Promise<void> {
+export async function runAttempt(gateway: Gateway, context: PerformerContext, task: AttemptTask, stop: AbortSignal): Promise<void> {
   const { conversation, turn, round } = task.request
   const id = { conversation, turn, round, attempt: context.randomId() }
   const log = context.log.child(id)
+  const free = await streamPlace(gateway.streams, conversation, stop)
+  if (free === stopped) return
   try {
-    const observed = await observe({ options, context, task, stop, id, log })
+    const observed = await observe({ gateway, context, task, stop, id, log })
     if (observed === undefined || stop.aborted) return
     await observed.write()
   } catch (error) {
     log.warn({ err: error }, 'the attempt was given up: it could not be written')
+  } finally {
+    free()
   }
+}
+
+/** Keeps T5. How to give the place back; `stopped`: nobody wanted it any more. */
+function streamPlace(streams: Slots, conversation: string, stop: AbortSignal): Promise<(() => void) | typeof stopped> {
+  return new Promise((resolve) => {
+    const leave = (): void => {
+      leaveLine()
+      resolve(stopped)
+    }
+    stop.addEventListener('abort', leave, { once: true })
+    const leaveLine = streams.wait(conversation, (free) => {
+      stop.removeEventListener('abort', leave)
+      resolve(free)
+    })
+  })
 }
 
 type AttemptId = { conversation: string; turn: number; round: number; attempt: string }
 
-type Attempt = { options: GatewayOptions; context: PerformerContext; task: AttemptTask; stop: AbortSignal; id: AttemptId; log: Logger }
+type Attempt = { gateway: Gateway; context: PerformerContext; task: AttemptTask; stop: AbortSignal; id: AttemptId; log: Logger }
 
 /** The steps; what remains is to write how it went. Undefined: there is nothing to say. Rejects when something could not be written. */
 async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown> } | undefined> {
-  const { options, context, task, stop, id, log } = attempt
+  const { gateway, context, task, stop, id, log } = attempt
   const ready = await orStopped(stop, prepare(attempt))
   if (ready === stopped) return undefined
   if (ready.kind === 'failed') return ending(attempt, attemptFailed(attempt, ready))
@@ -66,7 +93,7 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
 
   const parts = new PartWriter(context.clock, (i, events) => context.write('response', [{ type: 'part', ...id, i, events }]))
   stop.addEventListener('abort', () => parts.drop(), { once: true })
-  const { connect } = options
+  const { connect } = gateway
   const { stallMs } = task.request.settings
   const answer = await streamAnswer({
     connect,
@@ -125,17 +152,17 @@ function conclusion(attempt: Attempt, ready: Ready, answer: Answer | Failed, par
 type Ready = { kind: 'ready'; agent: Agent; declarations: Declaration[]; request: ProviderRequest; policy: Policy }
 
 /** All that has to be known before the provider may be called. Never rejects, so that nobody has to look at it after a stop. */
-async function prepare({ options, context, task, log }: Attempt): Promise<Ready | Failed> {
+async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready | Failed> {
   const { request } = task
   const { conversation, turn, historyRound, settings, nudge, callsLeft } = request
-  const agent = options.agents.get(request.agent)
+  const agent = gateway.agents.get(request.agent)
   if (agent === undefined) {
-    const reason = missingAgent(request.agent, options.agents)
+    const reason = missingAgent(request.agent, gateway.agents)
     log.warn({ agent: request.agent }, `a turn cannot go on: ${reason}`)
     return notReady('agent.unknown', reason, false)
   }
 
-  const declarations = offeredTools(options.agents, request, log)
+  const declarations = offeredTools(gateway.agents, request, log)
   try {
     const entries = await context.history({ conversation, turn, round: historyRound }, limits.historyWaitMs)
     if (entries === undefined)
