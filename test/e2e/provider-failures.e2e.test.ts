@@ -271,6 +271,21 @@ describe('a stream that is no whole answer', () => {
     })
   })
 
+  it('is left as soon as its turn is cancelled, or its time is over', async () => {
+    const caps = { rounds: 25, calls: 100, wallMs: 1_000, tokens: null }
+    for (const settings of [{}, { policy: { caps } }])
+      await withPipeline({ model: script({ kind: 'stall', blocks: [text('Let me')] }), settings }, async (pipeline) => {
+        const turn = pipeline.ask('hello')
+        await until(async () => pipeline.server.open() === 1)
+        if (!('policy' in settings)) await pipeline.edge.cancel({ conversation: 'c', messageId: 'hello' })
+        const { finished } = await turn
+        const over = { outcome: 'capped', cap: 'wall', class: 'budget', reply: 'This is the fallback.' }
+        expect(finished).toMatchObject('policy' in settings ? over : { outcome: 'cancelled', class: 'cancelled' })
+        await until(async () => pipeline.server.open() === 0)
+        await expectGoesOn(pipeline)
+      })
+  })
+
   function toolBlock(index: number, partial_json: string) {
     return [
       { type: 'content_block_start', index, content_block: { type: 'tool_use', id: 'toolu_hand', name: 'exec', input: {} } },
