@@ -171,6 +171,15 @@ describe('a call', () => {
     const written = [piece({ content: '<tool_call>\n{"name":"read","arguments":{"path":"x"}}\n</tool_call>' }), piece({}, 'stop')]
     expect(await only(written, tools)).toMatchObject([{ name: 'read', arguments: { path: 'x' }, runnable: true, source: 'text' }])
     expect(await only(written)).toEqual([])
+    const whole = chunks(...written).join('\n')
+    expect((await said(whole, 'openai-chat', tools)).text).toBe('')
+    expect((await said(whole, 'openai-chat')).text).toContain('<tool_call>')
+  })
+
+  it('that stands in the text and had to be mended there says so', async () => {
+    const written = (text: string) => [piece({ content: text }), piece({}, 'stop')]
+    expect(await only(written("{'name': 'read', 'arguments': {'path': 'x'}}"), tools)).toMatchObject([{ source: 'text', repaired: true }])
+    expect(await only(written('{"name": "read", "arguments": {"path": "x"}}'), tools)).toMatchObject([{ source: 'text', repaired: false }])
   })
 
   it('that was mended shows what came', async () => {
