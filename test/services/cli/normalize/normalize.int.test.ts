@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { normalize } from '../../../../services/cli/normalize/normalize.ts'
 import type { Normalized } from '../../../../services/cli/normalize/normalized.ts'
@@ -193,6 +194,8 @@ describe('what cannot be read', () => {
   it.each([
     ['an empty file', ' \n', 'the file is empty'],
     ['a page', '<html>\n', "its first line is '<html>'"],
+    ['a compressed file', gzipSync('data: {}\n\n'), 'it is compressed with gzip: unpack it first'],
+    ['JSON that is no event', 'null\n', "its first line is 'null'"],
     ['bytes', Buffer.from([0, 255, 254, 1]), 'it is neither a stream of server-sent events nor JSON lines'],
   ])('is an error: %s', async (_, content, words) => {
     const file = fileOf('bad', content)
