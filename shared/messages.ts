@@ -215,6 +215,8 @@ export type AttemptFinished = {
   declarations: Declaration[]
   /** what judges this round */
   policy: Policy
+  /** the model was told to write its calls as text: it has no other way */
+  callsAsText: boolean
 }
 
 /** The owner is about to call the provider. Observed, written by the gateway. */
@@ -521,6 +523,8 @@ export type ModelFinished = {
   expiresAt: number
   /** why there is no response; null: there is one */
   failure: RoundFailure | null
+  /** the model was told to write its calls as text: it has no other way */
+  callsAsText: boolean
 }
 
 /** Parts of this round may come. Derived, written by the gateway. */

@@ -145,7 +145,8 @@ function conclusion(attempt: Attempt, ready: Ready, answer: Answer | Failed, par
   const usage = boundedUsage(answer.usage)
   const declarations = ready.declarations.filter((declaration) => answer.mentions(declaration.name))
   log.debug({ parts, finish, usage }, 'the model has answered')
-  return { type: 'attempt-finished', ...id, parts, finish, stop: why, usage, declarations, policy: ready.policy }
+  const callsAsText = ready.agent.model.toolCalls === 'text'
+  return { type: 'attempt-finished', ...id, parts, finish, stop: why, usage, declarations, policy: ready.policy, callsAsText }
 }
 
 type Ready = { kind: 'ready'; agent: Agent; declarations: Declaration[]; request: ProviderRequest; policy: Policy }

@@ -126,8 +126,8 @@ function opened(request: ModelRequest): Output {
 }
 
 function answered(request: ModelRequest, finished: AttemptFinished): Output {
-  const { attempt, parts, finish, stop, usage, declarations, policy } = finished
-  return modelFinished(request, { attempt, parts, finish, stop, usage, declarations, policy, failure: null })
+  const { attempt, parts, finish, stop, usage, declarations, policy, callsAsText } = finished
+  return modelFinished(request, { attempt, parts, finish, stop, usage, declarations, policy, callsAsText, failure: null })
 }
 
 /** No attempt succeeded: nothing of the round may run, and the agent's own settings judge what becomes of the turn. */
@@ -140,11 +140,12 @@ function failedRound(request: ModelRequest, { class: failureClass, reason }: Rea
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     declarations: [],
     policy: request.settings.policy,
+    callsAsText: false,
     failure: { class: failureClass, reason },
   })
 }
 
-type Answer = Pick<ModelFinished, 'attempt' | 'parts' | 'finish' | 'stop' | 'usage' | 'declarations' | 'policy' | 'failure'>
+type Answer = Pick<ModelFinished, 'attempt' | 'parts' | 'finish' | 'stop' | 'usage' | 'declarations' | 'policy' | 'callsAsText' | 'failure'>
 
 function modelFinished(request: ModelRequest, answer: Answer): Output {
   const { agent, callsLeft, expiresAt } = request

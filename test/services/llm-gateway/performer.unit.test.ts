@@ -128,7 +128,7 @@ describe('an attempt', () => {
         to: 'self',
         message: {
           ...{ type: 'attempt-finished', ...id, parts: 1, finish: 'end_turn', stop: 'end', usage },
-          ...{ declarations: [], policy: defaultPolicy },
+          ...{ declarations: [], policy: defaultPolicy, callsAsText: false },
         },
       },
     ])

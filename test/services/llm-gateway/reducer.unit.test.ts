@@ -31,7 +31,7 @@ function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFa
 
 function finished(attempt: string, fields: Partial<AttemptFinished> = {}): AttemptFinished {
   const answer = { parts: 2, finish: 'tool_use', stop: 'calls' as const, usage, declarations: [tool('read').declaration], policy: overlaid }
-  return { type: 'attempt-finished', ...round, attempt, ...answer, ...fields }
+  return { type: 'attempt-finished', ...round, attempt, ...answer, callsAsText: false, ...fields }
 }
 
 const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(modelRequest()) }
@@ -39,7 +39,7 @@ const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(mode
 const noAnswer = {
   ...{ type: 'model-finished', ...round, attempt: '', parts: 0, finish: '', stop: 'other', declarations: [], agent: 'agent' },
   ...{ usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }, policy: defaultPolicy },
-  ...{ callsLeft: 100, expiresAt: 1_000_000 },
+  ...{ callsLeft: 100, expiresAt: 1_000_000, callsAsText: false },
 }
 
 function failureOf([message]: Message[]): ModelFinished['failure'] {
@@ -99,7 +99,7 @@ describe('a round', () => {
 
 describe('an answer', () => {
   it('closes the round with what the attempt observed and what the request asked for', () => {
-    const answered = given(llmGateway, modelRequest({ callsLeft: 7 }), started('a'), finished('a'))
+    const answered = given(llmGateway, modelRequest({ callsLeft: 7 }), started('a'), finished('a', { callsAsText: true }))
     expect(answered.to('response')).toEqual([
       {
         ...{ type: 'model-finished', ...round, attempt: 'a', parts: 2, finish: 'tool_use', stop: 'calls', usage },
@@ -109,6 +109,7 @@ describe('an answer', () => {
           agent: 'agent',
           callsLeft: 7,
           expiresAt: 1_000_000,
+          callsAsText: true,
           failure: null,
         },
       },

@@ -99,7 +99,7 @@ export function conversationLog(conversation = 'c') {
 
     answer(round: number, said: Response) {
       const { attempt, stop, finish } = said
-      const answered = { attempt, parts: 1, finish, stop, usage, declarations: [declaration], policy: defaultPolicy }
+      const answered = { attempt, parts: 1, finish, stop, usage, declarations: [declaration], policy: defaultPolicy, callsAsText: false }
       write('model-requests', { type: 'attempt-finished', ...place(round), ...answered })
       write('model-deltas', { type: 'model-finished', ...place(round), ...answered, ...judged, failure: null })
       const folded = { response: said, failure: null, declarations: [declaration], ...judged }

@@ -217,7 +217,7 @@ describe('the metrics of what stages decide', () => {
     const { metrics, seen } = world()
     const finished: Message = {
       ...{ type: 'attempt-finished', ...place, attempt: 'attempt-id', parts: 1, finish: '', stop: 'end' },
-      ...{ usage, declarations: [], policy: defaultPolicy },
+      ...{ usage, declarations: [], policy: defaultPolicy, callsAsText: false },
     }
     const failed: Message = {
       ...{
