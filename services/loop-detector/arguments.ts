@@ -3,6 +3,8 @@
 
 import { posix } from 'node:path'
 import { limits } from '../../shared/limits.ts'
+import type { ToolHints } from '../../shared/messages.ts'
+import { identityOf } from './identity.ts'
 
 export type ReadArguments = {
   canonical: string
@@ -13,13 +15,12 @@ export type ReadArguments = {
 /** How a call without anything in it looks: `{}`, `{"command":""}` and no text at all. */
 const nothing = '{}'
 
-/** `comments`: top-level members that only comment and so identify nothing. Text that is no JSON, or nested too deep, stands for itself. */
-export function readArguments(raw: string, comments: ReadonlySet<string>): ReadArguments {
+/** `hints`: of the tool. Text that is no JSON, or nested too deep, stands for itself. */
+export function readArguments(raw: string, hints?: ToolHints | null): ReadArguments {
   if (raw.trim() === '') return { canonical: nothing, value: {} }
   try {
-    const parsed = parse(raw)
-    const value = comments.size === 0 ? parsed : withoutComments(parsed, comments)
-    return { canonical: canonical(value, false, 0) ?? nothing, value: parsed }
+    const value = parse(raw)
+    return { canonical: canonical(identityOf(value, hints), false, 0) ?? nothing, value }
   } catch {
     return { canonical: `text:${raw.trim()}`, value: undefined }
   }
@@ -35,11 +36,6 @@ function parse(raw: string): unknown {
   return parseWithSource(raw, (_, value, { source }) =>
     typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? BigInt(source) : value,
   )
-}
-
-function withoutComments(value: unknown, comments: ReadonlySet<string>): unknown {
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !comments.has(key)))
 }
 
 /** Undefined where the value says no more than its absence. */

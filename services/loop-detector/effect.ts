@@ -1,4 +1,4 @@
-// What a call is for, as far as its name and its command tell: declarations do not say it. Only two questions are asked of it: may its success have
+// What a call is for, as far as its name and its command tell, where its declaration does not say it. Only two questions are asked of it: may its success have
 // changed something, so that a failing call is a new experiment, and does it wait, so that looking again is polling. In doubt it may have changed
 // something: that costs a catch, never a false alarm.
 
@@ -13,7 +13,14 @@ export type Operation = {
   freeText: boolean
 }
 
-export function operationOf(tool: string, value: unknown): Operation {
+/** `mutates`: whether its success may change something, where the tool is declared so; that counts before any guess. */
+export function operationOf(tool: string, value: unknown, mutates?: boolean | null): Operation {
+  const guessed = guessedOperation(tool, value)
+  if (mutates === true) return { ...guessed, effect: 'changes' }
+  return mutates === false && guessed.effect !== 'waits' ? { ...guessed, effect: 'reads' } : guessed
+}
+
+function guessedOperation(tool: string, value: unknown): Operation {
   const words = wordsOf(tool)
   const command = words.some((word) => shellWords.has(word)) ? commandIn(value) : undefined
   if (command !== undefined) return shellOperation(tool, command)

@@ -6,7 +6,6 @@ import { limits } from '../../shared/limits.ts'
 import type { Call, CallResult, Declaration, EvidenceRef, Rejection, RoundChecked } from '../../shared/messages.ts'
 import { onOneLine, shortened } from '../../shared/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
-import { commentsOf } from './comment-arguments.ts'
 import type { Effect } from './effect.ts'
 import { operationOf } from './effect.ts'
 import type { FailureKind } from './failure-kind.ts'
@@ -110,9 +109,9 @@ function callEvidence(
   declaration: Declaration | undefined,
   rejection: Rejection | undefined,
 ): CallEvidence {
-  const read = readArguments(call.raw, commentsOf(declaration))
+  const read = readArguments(call.raw, declaration?.hints)
   const tool = toolOf(call)
-  const { effect, operation, freeText } = operationOf(tool, read.value)
+  const { effect, operation, freeText } = operationOf(tool, read.value, declaration?.hints?.mutates)
   const failure = result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
   const text = masked(failure === undefined || result.status === 'error' ? result.text || result.reason : result.reason)
   return {

@@ -54,6 +54,7 @@ const declarations = ['search', 'edit_file'].map((name) => ({
   idempotent: false,
   timeoutMs: 1,
   poll: false,
+  hints: null,
 }))
 
 function argumentsOf(n: number): string {

@@ -8,7 +8,8 @@ import { failureKindOf } from '../../../services/loop-detector/failure-kind.ts'
 import { masked } from '../../../services/loop-detector/mask.ts'
 import { limits } from '../../../shared/limits.ts'
 
-const canonical = (raw: string, ...comments: string[]) => readArguments(raw, new Set(comments)).canonical
+const canonical = (raw: string, ...ignoreFields: string[]) =>
+  readArguments(raw, { mutates: null, ignoreFields, loopKey: [], refusal: null }).canonical
 
 describe('arguments', () => {
   it.each([

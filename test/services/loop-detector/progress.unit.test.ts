@@ -1,7 +1,7 @@
 // Calls that succeed and bring nothing new (I3): identical successes, the same answer, cycles, repeated rounds.
 
 import { describe, expect, it } from '@jest/globals'
-import type { CallResult } from '../../../shared/messages.ts'
+import type { CallResult, ToolHints } from '../../../shared/messages.ts'
 import type { Step } from './rounds.ts'
 import { declared, failing, ok, one, played, policyWith, rungs, says, siblings, times, toolCall } from './rounds.ts'
 
@@ -59,15 +59,26 @@ describe('the same call with the same result', () => {
     expect(rungs(six)).toEqual(['-'])
   })
 
-  it('is told by arguments without those that the tool declares as comments', () => {
-    const schema = JSON.stringify({ properties: { path: {}, why: { 'x-weir-comment': true } } })
-    const steps = ['to see', 'to check', 'to be sure', 'again', 'at last'].map(
-      (why): Step => ({
-        calls: [[toolCall('read_file', { path: 'a', why }), ok('x')]],
-        fields: { declarations: [declared('read_file', { schema })] },
-      }),
-    )
-    expect(rungs(...steps)).toEqual([...silence(4), 'nudge'])
+  const hinted = (hints: Partial<ToolHints>, sent: (why: string) => object): Step[] =>
+    ['to see', 'to check', 'to be sure', 'again', 'at last'].map((why) => ({
+      calls: [[toolCall('read_file', sent(why)), ok('x')]],
+      fields: {
+        declarations: [declared('read_file', { hints: { mutates: null, ignoreFields: [], loopKey: [], refusal: null, ...hints } })],
+      },
+    }))
+
+  it.each([
+    ['arguments that the tool declares as comments', { ignoreFields: ['why'] }, (why: string) => ({ path: 'a', why })],
+    ['such arguments deeper in', { ignoreFields: ['/meta/why'] }, (why: string) => ({ path: 'a', meta: { why, deep: true } })],
+    ['such arguments in each item', { ignoreFields: ['/files/*/why'] }, (why: string) => ({ files: [{ path: 'a', why }, { path: 'b' }] })],
+    ['arguments beside those that it declares as its key', { loopKey: ['path'] }, (why: string) => ({ path: './a', why, n: why.length })],
+  ])('is told without %s', (_, hints, sent) => {
+    expect(rungs(...hinted({}, sent))).toEqual(silence(5))
+    expect(rungs(...hinted(hints, sent))).toEqual([...silence(4), 'nudge'])
+  })
+
+  it('is another one where an argument of its key differs', () => {
+    expect(rungs(...hinted({ loopKey: ['path', 'why'] }, (why) => ({ path: 'a', why })))).toEqual(silence(5))
   })
 })
 
