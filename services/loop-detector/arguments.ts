@@ -63,12 +63,12 @@ function withoutBlanks(text: string): string {
   return trimmed.includes('\n') ? trimmed : trimmed.replace(/\s+/g, ' ')
 }
 
-function namesPath(key: string): boolean {
+export function namesPath(key: string): boolean {
   return /(?:path|file|filename|dir|directory|folder|cwd)$/i.test(key)
 }
 
 /** `./a`, `.//a` and `b/../a` are one file. */
-function cleanPath(path: string): string {
+export function cleanPath(path: string): string {
   if (!/\.\/|\/\/|\/\.|\/$/.test(path) || path.includes('://') || path.includes('\n')) return path
   const clean = posix.normalize(path.trim())
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean

@@ -29,6 +29,9 @@ function guessedOperation(tool: string, value: unknown): Operation {
 
 function effectOf(words: string[]): Effect {
   if (words.some((word) => waitWords.has(word))) return 'waits'
+  // `get_order` and `read_mail` only look, though one can order and mail; `get_and_send` may do more.
+  const verb = words.find((word) => changeWords.has(word) || readWords.has(word))
+  if (verb !== undefined && lookingVerbs.has(verb) && !words.includes('and')) return 'reads'
   if (words.some((word) => changeWords.has(word))) return 'changes'
   if (words.some((word) => readWords.has(word))) return 'reads'
   return 'opaque'
@@ -55,6 +58,7 @@ const readWords = words(
     'scan glob tree diff download explain analyze analyse ask recall retrieve load info history log logs exists test validate verify lint ' +
     'compare summarize calculate compute think state',
 )
+const lookingVerbs = words('get read fetch show view describe lookup retrieve')
 const changeWords = words(
   'write edit create delete update insert replace set move rename remove add append apply patch put post send save commit push merge install ' +
     'uninstall upload publish deploy restart start stop kill enable disable configure change modify copy mkdir touch chmod chown clear reset ' +

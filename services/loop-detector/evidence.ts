@@ -43,6 +43,8 @@ export type CallEvidence = {
   effect: Effect
   operation: string
   freeText: boolean
+  /** Its arguments; undefined where their text is no JSON. */
+  value: unknown
   poll: boolean
   /** It was started, so its arguments had the right shape. */
   ran: boolean
@@ -122,6 +124,7 @@ function callEvidence(
     effect,
     operation,
     freeText,
+    value: read.value,
     poll: declaration?.poll ?? false,
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',

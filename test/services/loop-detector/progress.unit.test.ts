@@ -124,6 +124,33 @@ describe('the same answer to different calls', () => {
     expect(rungs(...commands.map((_, n) => one('fetch_page', { page: n }, ok(page))))).toEqual([...silence(7), 'nudge', 'text_only'])
   })
 
+  it.each([
+    ['hosts', 'get_health', (n: number) => ({ host: `web-${n}` })],
+    ['numbered orders', 'get_order', (n: number) => ({ orderId: n })],
+    ['hosts in a command', 'shell', (n: number) => ({ command: `ping -c 1 web-${n}.prod` })],
+    ['files in a command', 'shell', (n: number) => ({ command: `jq -r .license pkg/p${n}/package.json` })],
+    ['addresses that are looked up', 'lookup_ip', (n: number) => ({ ip: `192.0.2.${n}` })],
+    ['addresses of the web', 'fetch_page', (n: number) => ({ url: `https://a.test/${n}?x=1` })],
+  ])('may be a batch where it is about ever new %s, for twice as long', (_, tool, sent) => {
+    const answer = 'The page that you asked for could not be shown, so here is the front page instead of it. '
+    const steps = Array.from({ length: 17 }, (_, n) => one(tool, sent(n), ok(answer)))
+    expect(rungs(...steps)).toEqual([...silence(15), 'nudge', 'text_only'])
+  })
+
+  it.each([
+    [
+      'spellings of one address',
+      'fetch_page',
+      (n: number) => ({ url: `https://${n % 2 ? 'www.' : ''}a.test/x${n % 3 ? '/' : ''}?v=${n}` }),
+    ],
+    ['windows of one file', 'read_lines', (n: number) => ({ path: 'src/a.ts', from: n })],
+    ['readings of one file', 'shell', (n: number) => ({ command: `head -n ${n} src/a.ts | cat` })],
+    ['wordings of a question', 'ask_docs', (n: number) => ({ question: `${'very '.repeat(n)}late returns` })],
+  ])('is a loop at the eighth time where it is about %s', (_, tool, sent) => {
+    const answer = 'The page that you asked for could not be shown, so here is the front page instead of it. '
+    expect(rungs(...Array.from({ length: 9 }, (_, n) => one(tool, sent(n), ok(answer))))).toEqual([...silence(7), 'nudge', 'text_only'])
+  })
+
   it('begins to count again after another answer', () => {
     const nothing = commands.map((_, n) => one('web_search', { q: `manual ${n}` }, ok('no results')))
     const steps = [...nothing.slice(0, 5), one('web_search', { q: 'x' }, ok('one hit')), ...nothing.slice(5)]
