@@ -82,7 +82,7 @@ export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundE
     called: response.calls.length > 0,
     cut: response.stop === 'length',
     calls,
-    print: fingerprint(...calls.map(({ key, result }) => key + result).sort()),
+    print: fingerprint('round', ...calls.map(({ key, result }) => key + result).sort()),
     rejections,
   }
 }
@@ -119,8 +119,8 @@ function callEvidence(
   return {
     ref: { round, ordinal: call.ordinal },
     tool,
-    key: fingerprint(call.name, read.canonical),
-    result: fingerprint(failure === undefined ? 'ok' : 'failed', text),
+    key: fingerprint('arguments', call.name, read.canonical),
+    result: fingerprint('result', failure === undefined ? 'ok' : 'failed', text),
     effect,
     operation,
     freeText,
@@ -158,7 +158,7 @@ function failureOf(call: Call, result: CallResult, value: unknown, rejection: Re
   const own = isUnknown ? error.replaceAll(call.name, '<tool>') : error
   // Echoes before volatile parts: a date that the model asked for is no clock.
   const plain = withoutEchoes(own, echoesOf(value))
-  return { kind, key: fingerprint(isUnknown ? '' : call.name, masked(plain)), echoes: plain !== own, reason }
+  return { kind, key: fingerprint('error', isUnknown ? '' : call.name, masked(plain)), echoes: plain !== own, reason }
 }
 
 function kindOf(error: string, { problem }: Call, { status }: CallResult, rejection: Rejection | undefined): FailureKind {

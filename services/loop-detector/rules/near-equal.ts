@@ -48,7 +48,7 @@ function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamp
   const { tool, key, result, failure, value } = call
   const plain = failure === undefined ? withoutStamps(value) : undefined
   if (plain === undefined) return { call, near: key + result, isStamped: false }
-  return { call, near: fingerprint(tool, plain, result), isStamped: true }
+  return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
 }
 
 function finding(streak: NearStreak, call: CallEvidence): Finding {
