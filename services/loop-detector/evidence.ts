@@ -12,6 +12,7 @@ import type { FailureKind } from './failure-kind.ts'
 import { failureKindOf, isBare, tellingLines } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
 import { masked, withoutEchoes } from './mask.ts'
+import { mayBeStamped } from './stamp.ts'
 
 export type RoundEvidence = {
   round: number
@@ -38,13 +39,15 @@ export type CallEvidence = {
   tool: string
   /** The key of (tool, arguments). */
   key: string
-  /** What came out of it: the key of its masked result or error. */
+  /** What came out of it: the key of (tool, masked result or error). */
   result: string
   effect: Effect
   operation: string
   freeText: boolean
   /** Its arguments; undefined where their text is no JSON. */
   value: unknown
+  /** They may hold something that changes by itself (stamp.ts). */
+  mayBeStamped: boolean
   poll: boolean
   /** It was started, so its arguments had the right shape. */
   ran: boolean
@@ -82,9 +85,14 @@ export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundE
     called: response.calls.length > 0,
     cut: response.stop === 'length',
     calls,
-    print: fingerprint('round', ...calls.map(({ key, result }) => key + result).sort()),
+    print: printOf(calls),
     rejections,
   }
+}
+
+function printOf(calls: CallEvidence[]): string {
+  const prints = calls.map(({ key, result }) => key + result)
+  return prints.length === 1 ? (prints[0] ?? '') : fingerprint('round', ...prints.sort())
 }
 
 function callsOf(
@@ -120,11 +128,12 @@ function callEvidence(
     ref: { round, ordinal: call.ordinal },
     tool,
     key: fingerprint('arguments', call.name, read.canonical),
-    result: fingerprint('result', failure === undefined ? 'ok' : 'failed', text),
+    result: fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text),
     effect,
     operation,
     freeText,
     value: read.value,
+    mayBeStamped: mayBeStamped(call.raw),
     poll: declaration?.poll ?? false,
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',

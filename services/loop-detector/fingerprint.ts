@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 
 /** What a key is of. It is part of what is hashed, so that a result is never taken for arguments of the same text. */
-export type Domain = 'arguments' | 'error' | 'result' | 'answer' | 'near-arguments' | 'round' | 'speech'
+export type Domain = 'arguments' | 'error' | 'result' | 'near-arguments' | 'round' | 'speech'
 
 /** 128 bits are enough even against somebody who looks for two equal ones. */
 const hexDigits = 32

@@ -5,6 +5,13 @@
 
 import { limits } from '../../shared/limits.ts'
 
+/** Whether it is worth looking for stamps in this argument text: most have nothing that looks like one. */
+export function mayBeStamped(raw: string): boolean {
+  return stampLike.test(raw)
+}
+
+const stampLike = /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=/i
+
 /** The arguments without their stamps, as one text; undefined: there are none in them. */
 export function withoutStamps(value: unknown): string | undefined {
   let found = false

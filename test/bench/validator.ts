@@ -16,6 +16,7 @@ const schema = {
   properties: {
     command: { type: 'string', minLength: 1 },
     timeout: { type: 'integer', minimum: 1 },
+    cwd: { type: 'string' },
     environment: { type: 'object', additionalProperties: { type: 'string' } },
   },
   required: ['command'],

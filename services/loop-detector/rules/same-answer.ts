@@ -11,7 +11,7 @@ import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'
 import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
-import { sameAnswers } from '../patience.ts'
+import { sameAnswers, sameAnswersOfOthers } from '../patience.ts'
 import { meet, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 import { subjectOf } from '../subject.ts'
@@ -30,12 +30,13 @@ export const sameAnswer: Rule<Memory> = {
     for (const call of calls) {
       const says = meaningOf(call)
       if (says === 'nothing') continue
-      const [tool, result] = [call.tool, call.result]
-      const about = says === 'answer' ? [subjectOf(call.value, call.freeText)] : []
-      const streak = counted(memory, JSON.stringify([tool, result, ...about]), call, round)
-      if (streak !== undefined && streak.rounds >= sameAnswers(loop)) findings.push(finding(streak, call))
-      const ofAll = about.length === 0 ? undefined : counted(memory, JSON.stringify([tool, result]), call, round)
-      if (ofAll !== undefined && ofAll.rounds >= 2 * sameAnswers(loop)) findings.push(finding(ofAll, call))
+      const all = counted(memory, call.result, call, round)
+      if (all === undefined) continue
+      if (all.rounds >= (says === 'empty' ? sameAnswers(loop) : sameAnswersOfOthers(loop))) findings.push(finding(all, call))
+      // The first answer is not news to anybody yet, so nobody looks at what it was about.
+      if (says === 'empty' || all.rounds < 2) continue
+      const ofSubject = counted(memory, `${call.result} ${subjectOf(call.value, call.freeText)}`, call, round)
+      if (ofSubject !== undefined && ofSubject.rounds + 1 >= sameAnswers(loop)) findings.push(finding(ofSubject, call))
     }
     return weightiest(findings)
   },

@@ -27,10 +27,10 @@ export const sweep: Rule<Memory> = {
     let isNew = false
     for (const call of calls) {
       if (!sweeps(call)) {
-        if (call.failure === undefined && meet(memory.results, call.tool + call.result, limits.loopSeenMax)) isNew = true
+        if (call.failure === undefined && meet(memory.results, call.result, limits.loopSeenMax)) isNew = true
         continue
       }
-      const isOther = meet(memory.results, call.tool + call.result, limits.loopSeenMax)
+      const isOther = meet(memory.results, call.result, limits.loopSeenMax)
       if (takeLines(memory, call.text)) isNew = true
       else if (isOther && meet(memory.calls, call.key, limits.loopSeenMax)) old.push(call)
     }
