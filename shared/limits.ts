@@ -109,6 +109,8 @@ export const limits = {
   interventionEvidenceMax: 16,
   /** How long the accumulator keeps a round, and the loop-detector a turn, that has expired and of which it heard no end. */
   turnLingerMs: 1 * minute,
+  /** Bytes of the text of a refusal that a tool words itself. */
+  refusalTextBytesMax: 8 * KiB,
   /** Bytes of a short reason. */
   reasonBytesMax: 512,
   /** The most that an agent may set for startWithinMs and graceMs: a cancelled turn may have to be waited for so long. */

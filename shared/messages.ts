@@ -988,6 +988,8 @@ export type Declaration = {
   timeoutMs: number
   /** whether it is meant to be asked again until something changes */
   poll: boolean
+  /** what else is known about it; null: nothing */
+  hints: ToolHints | null
 }
 
 /** How many empty or thinking-only responses are answered by a nudge (I4). */
@@ -1310,6 +1312,18 @@ export type TextCalls = {
   repairs: string[]
   /** why none of it can run, a clause for the model; null: the calls were recovered */
   fault: string | null
+}
+
+/** What the guards of the pipeline are told about a tool beyond its schema, where whoever wrote it knows better than its name says. */
+export type ToolHints = {
+  /** whether its success may change something; null: its name and its command say it */
+  mutates: boolean | null
+  /** arguments that identify nothing: top-level names, or JSON pointers in which * is any step */
+  ignoreFields: string[]
+  /** the arguments that alone identify a call, named likewise; empty: all of them */
+  loopKey: string[]
+  /** the text of its refusals, with placeholders (shared/arguments/refusal-template.ts); null: the usual one */
+  refusal: string | null
 }
 
 /** A tool by the hash of its declaration: gateway and executor find it in their own agent files or refuse. */

@@ -46,9 +46,13 @@ function checked(round: RoundProposed): RoundChecked {
 type Judged = { call: Call; rejection?: Rejection }
 
 function judge(call: Call, { declarations, offered, response }: RoundProposed): Judged {
-  const refuse = (refusal: Refusal, required: string[] = []): Judged => ({ call, rejection: rejection(refusal, call, required) })
-
   const declaration = declarations.find(({ name }) => name === call.name)
+  const template = declaration?.hints?.refusal ?? null
+  const refuse = (refusal: Refusal, requiredFields: string[] = []): Judged => ({
+    call,
+    rejection: rejection(refusal, { call, requiredFields, template }),
+  })
+
   if (declaration === undefined || nameFault(call.name) !== undefined) return refuse(unknownTool(call.name, offered))
   const schema = compiledSchema(declaration.schema)
   if (schema.kind === 'unusable') return refuse(unusableSchema(call.name, schema.reason))

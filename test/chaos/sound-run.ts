@@ -8,7 +8,7 @@ import type { Evidence, Logged, Start } from './evidence.ts'
 export type Sketch = { type: Message['type']; [field: string]: unknown }
 
 const round = { conversation: 'c', turn: 0, round: 1 }
-const declaration = { description: '', schema: '{}', timeoutMs: 1_000, poll: false }
+const declaration = { description: '', schema: '{}', timeoutMs: 1_000, poll: false, hints: null }
 const declarations = [
   { ...declaration, name: 'pay', idempotent: false },
   { ...declaration, name: 'look', idempotent: true },

@@ -32,7 +32,7 @@ export function judgedRound({ events, ending, tools }: StreamedRound): RoundChec
 
 /** As a request declares it. */
 export function declarationOf({ name, schema }: OfferedTool): Declaration {
-  return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
+  return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false, hints: null }
 }
 
 /** `declarations`: of what was offered; a call that stands in the text is known by them. */

@@ -24,7 +24,7 @@ export const monologue: Rule<Memory> = {
       return undefined
     }
     if (!spoke) return undefined
-    const print = fingerprint(plain(text))
+    const print = fingerprint('speech', plain(text))
     memory.inRow += 1
     memory.same = print === memory.last ? memory.same + 1 : 1
     memory.last = print

@@ -51,6 +51,7 @@ function rollTool(random: Random, name: (typeof toolNames)[number]): Tool {
       idempotent: name !== 'send',
       timeoutMs: random.pick([1, 2, 5, 30]) * second,
       poll: name === 'status' && random.chance(0.5),
+      hints: null,
     },
     run: { kind: 'command', argv: [name] },
   }

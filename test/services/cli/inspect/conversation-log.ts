@@ -15,6 +15,7 @@ export const declaration: Declaration = {
   idempotent: true,
   timeoutMs: 10_000,
   poll: false,
+  hints: null,
 }
 
 export const exec = (fields: Partial<Call> = {}): Call => ({
