@@ -2,7 +2,6 @@
 
 import type { Declaration } from '../../../shared/messages.ts'
 import { readArguments } from '../../loop-detector/arguments.ts'
-import { commentsOf } from '../../loop-detector/comment-arguments.ts'
 import type { RoundTimeline } from '../inspect/timeline.ts'
 import type { CallFindings } from './page/data.ts'
 
@@ -16,7 +15,7 @@ export function earlierCalls(): EarlierCalls {
   const byTool = new Map<string, Place>()
   return ({ round, calls }, declarations) => {
     const found = calls.map(({ name, raw }) => {
-      const { canonical } = readArguments(raw, commentsOf(declarations.find((declared) => declared.name === name)))
+      const { canonical } = readArguments(raw, declarations.find((declared) => declared.name === name)?.hints)
       const same = byCall.get(keyOf(name, canonical))
       const previous = same ?? byTool.get(name)
       return {
