@@ -29,8 +29,8 @@ export type GuardWorld = {
 
 type Seen = { hit: boolean; detail: string }
 
-/** What waits for a change before it must not make the run longer. */
-const leftOut: Seen = { hit: false, detail: 'left out, because the time of faults was over' }
+/** What waits for another fault before it must not make the run longer. */
+export const leftOut: Seen = { hit: false, detail: 'left out, because the time of faults was over' }
 
 const joinMs = 90_000
 const expulsionMs = 120_000

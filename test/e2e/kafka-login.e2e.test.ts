@@ -55,7 +55,7 @@ describe('a client.properties with SCRAM through TLS', () => {
   it('lets topics be created, stages run and a message be answered', async () => {
     desk = await openDesk(script())
     const login = as('weir', 'a-secret')
-    for (const what of ['create', 'check']) expect(await desk.run(['topics', what, ...login])).toMatchObject({ code: 0 })
+    for (const what of ['create', 'check']) expect(await desk.run(['topics', what, ...login])).toMatchObject({ code: 0, errors: '' })
     const stages = startUp(desk, { args: [...login, '--agents', 'agent.yaml'] })
     await stages.untilReady()
     expect(await desk.run(['ask', ...login, '--agent', 'agent.yaml', 'hello'])).toMatchObject({ code: 0, out: 'The script is over.\n' })
@@ -66,19 +66,22 @@ describe('a client.properties with SCRAM through TLS', () => {
   })
 
   it.each([
-    ['that names another password', 'weir', 'guessed-secret', { code: 'bus.unauthorized' }],
+    ['that names another password', 'weir', 'guessed-secret', /SCRAM-SHA-512/],
     [
       'of a user without rights',
       'stranger',
       'another-secret',
-      { message: expect.stringContaining('allow Describe and DescribeConfigs on weir.') },
+      /may not read or write the topic weir\.conversation-events: .*Give it the right/,
     ],
-  ])('%s ends a stage with 1 and the reason', async (_, user, password, err) => {
+  ])('%s ends a stage with 1 and the reason', async (_, user, password, message) => {
     desk = await openDesk(script())
     const stages = startUp(desk, { args: [...as(user, password), '--stages', 'validator'] })
     const { code, errors } = await stages.ended
     expect(code).toBe(1)
-    expect((await stages.line('the stages cannot be started')).err).toMatchObject(err)
+    expect((await stages.line('the stages cannot be started')).err).toMatchObject({
+      code: 'bus.unauthorized',
+      message: expect.stringMatching(message),
+    })
     expect(errors).not.toContain(password)
   })
 })
