@@ -88,6 +88,7 @@ export function conversationLog(conversation = 'c') {
         retryable: true,
         retryAfterMs: 1_000,
         historyRefused: false,
+        toolsRefused: false,
       } as const
       write('model-requests', { type: 'attempt-failed', ...place(round), attempt, ...why })
     },
