@@ -80,6 +80,8 @@ export const limits = {
   wordlessStallsMax: 3,
   /** How long a connection to a provider may take. */
   modelConnectMs: 10 * second,
+  /** Bytes of signed or encrypted thinking of one response of Chat Completions; of more nothing goes back. */
+  reasoningDetailsBytesMax: 1 * MiB,
   /** How long, and for how many bytes, the rest of a provider's answer is read when nobody needs it any more, so that its connection can be kept. */
   modelLeaveMs: 1 * second,
   modelLeaveBytesMax: 64 * KiB,

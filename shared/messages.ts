@@ -187,6 +187,11 @@ export type AttemptFailed = {
   retryAfterMs: number
   /** the provider says that the calls and results of the history do not go together: it was not sent rebuilt yet, and is now (I5.4) */
   historyRefused: boolean
+  /**
+   * the provider refuses a request in which no tool may be called although it speaks of tools or calls: it was not sent in plain text and
+   * without tools yet, and is now
+   */
+  toolsRefused: boolean
 }
 
 /**

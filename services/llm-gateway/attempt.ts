@@ -22,6 +22,7 @@ import type { Answer } from './answer.ts'
 import { streamAnswer } from './answer.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './context-full.ts'
 import { PartWriter } from './part-writer.ts'
+import { canBePlain, inPlainText } from './plain-request.ts'
 import { policyInForce } from './policy-in-force.ts'
 import type { Connect, Failed, ProviderRequest } from './provider.ts'
 import { shortReason } from './reason.ts'
@@ -39,7 +40,11 @@ export type GatewayOptions = {
 }
 
 /** What the attempts of a process share. */
-export type Gateway = GatewayOptions & { streams: Slots }
+export type Gateway = GatewayOptions & {
+  streams: Slots
+  /** Agents whose provider has taken a request in plain text that it had refused otherwise: they are asked so at once (plain-request.ts). */
+  plainlyAsked: WeakSet<Agent>
+}
 
 /** Never rejects. A write that fails ends it with a line in the log: the bus has given up, and so will the runtime. */
 export async function runAttempt(gateway: Gateway, context: PerformerContext, task: AttemptTask, stop: AbortSignal): Promise<void> {
@@ -92,24 +97,27 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
 
   const parts = new PartWriter(context.clock, (i, events) => context.write('response', [{ type: 'part', ...id, i, events }]))
   stop.addEventListener('abort', () => parts.drop(), { once: true })
+  const asked = inTakenForm(attempt, ready)
   const { connect } = gateway
   const { stallMs } = task.request.settings
-  const answer = await streamAnswer({
-    connect,
-    agent: ready.agent,
-    request: ready.request,
-    stallMs,
-    clock: context.clock,
-    parts,
-    stop,
-    log,
-  })
+  const answer = await streamAnswer({ connect, ...asked, stallMs, clock: context.clock, parts, stop, log })
   const finished = answer === stopped ? stopped : await orStopped(stop, finishParts(attempt, parts))
   if (answer === stopped || finished === stopped) {
     await parts.stop()
     return undefined
   }
+  if (answer.kind === 'failed') return ending(attempt, attemptFailed(attempt, answer, asked), finished)
+  if (asked.isPlain) gateway.plainlyAsked.add(ready.agent)
   return ending(attempt, conclusion(attempt, ready, answer, finished.parts), finished)
+}
+
+/** A request, and whether it is in plain text because the provider does not take it otherwise; `mayBePlain`: it could be. */
+type Asked = { agent: Agent; request: ProviderRequest; mayBePlain: boolean; isPlain: boolean }
+
+function inTakenForm({ gateway, task }: Attempt, { agent, request }: Ready): Asked {
+  const mayBePlain = canBePlain(agent, request)
+  const isPlain = mayBePlain && (task.plain || gateway.plainlyAsked.has(agent))
+  return { agent, request: isPlain ? inPlainText(request) : request, mayBePlain, isPlain }
 }
 
 type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
@@ -134,9 +142,8 @@ function ending(
 }
 
 /** How the attempt went. */
-function conclusion(attempt: Attempt, ready: Ready, answer: Answer | Failed, parts: number): AttemptFailed | AttemptFinished {
+function conclusion(attempt: Attempt, ready: Ready, answer: Answer, parts: number): AttemptFailed | AttemptFinished {
   const { id, log } = attempt
-  if (answer.kind === 'failed') return attemptFailed(attempt, answer)
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
   // A text that was cut there is still the best reply there is; calls would be cut too, and their results would have nowhere to go.
   if (isContextEnd(answer.finish) && !answer.isReply) return attemptFailed(attempt, contextFull(`the provider says ${answer.finish}`))
@@ -227,16 +234,28 @@ const cutOff: Failed = {
   retryAfterMs: null,
 }
 
-const refusedOnce = 'the history of this conversation is refused, and sent once more, rebuilt'
-const refusedAgain = 'the history of this conversation is refused, also rebuilt; begin a new conversation'
+/** Why a request is sent once more, and why it is not. */
+const refusals = {
+  history: 'the history of this conversation is refused, and sent once more, rebuilt',
+  historyAgain: 'the history of this conversation is refused, also rebuilt; begin a new conversation',
+  tools: 'the request is refused, and sent once more in plain text, without tools',
+  toolsAgain: 'the request is refused, also in plain text and without tools',
+}
 
-function attemptFailed({ task, id, log }: Attempt, failed: Failed): AttemptFailed {
+/** `asked`: what the provider was asked with; undefined: it was not asked. */
+function attemptFailed({ task, id, log }: Attempt, failed: Failed, asked?: Asked): AttemptFailed {
   const { code, retryable } = failed
   // Who asks to come back at once, or in the past, has not asked for a wait: three tries within a moment would all meet the same.
   const retryAfterMs = failed.retryAfterMs || Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
   const isOfHistory = failed.historyRefused ?? false
+  const isOfTools = (failed.formRefused ?? false) && asked?.mayBePlain === true
   const historyRefused = isOfHistory && !task.rebuilt
-  const reason = shortReason(isOfHistory ? `${task.rebuilt ? refusedAgain : refusedOnce}: ${failed.reason}` : failed.reason)
-  log.info({ code, class: failed.class, reason, retryable, retryAfterMs, historyRefused }, 'the attempt failed')
-  return { type: 'attempt-failed', ...id, reason, class: failed.class, retryable, retryAfterMs, historyRefused }
+  const toolsRefused = isOfTools && !asked.isPlain
+  const why = [
+    ...(isOfHistory ? [historyRefused ? refusals.history : refusals.historyAgain] : []),
+    ...(isOfTools ? [toolsRefused ? refusals.tools : refusals.toolsAgain] : []),
+  ]
+  const reason = shortReason([...why, failed.reason].join(': '))
+  log.info({ code, class: failed.class, reason, retryable, retryAfterMs, historyRefused, toolsRefused }, 'the attempt failed')
+  return { type: 'attempt-failed', ...id, reason, class: failed.class, retryable, retryAfterMs, historyRefused, toolsRefused }
 }

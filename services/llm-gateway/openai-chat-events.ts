@@ -26,6 +26,8 @@ import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
+import type { ReasoningDetails } from './reasoning-details.ts'
+import { addDetails, newReasoningDetails, returnedDetails } from './reasoning-details.ts'
 
 type Json = Record<string, unknown>
 
@@ -49,6 +51,7 @@ export type ChatStream = {
   opening: Opening | undefined
   /** All of it, and the field that it came in. */
   reasoning: { field: 'reasoning_content' | 'reasoning'; text: string } | undefined
+  details: ReasoningDetails
   usage: Usage
   /** As the server sent it. */
   rawUsage: Json | undefined
@@ -85,6 +88,7 @@ export function newChatStream({ secret, model }: { secret: string; model: string
     others: new Map(),
     opening: undefined,
     reasoning: undefined,
+    details: newReasoningDetails(),
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     rawUsage: undefined,
     finish: '',
@@ -227,9 +231,10 @@ function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
 
 /** Some servers send the same in both fields. */
 function reasoningEvents(stream: ChatStream, delta: Json): PartEvent[] {
+  const inDetails = addDetails(stream.details, delta.reasoning_details)
   const field = typeof delta.reasoning_content === 'string' && delta.reasoning_content !== '' ? 'reasoning_content' : 'reasoning'
   const text = delta[field]
-  if (typeof text !== 'string' || text === '') return []
+  if (typeof text !== 'string' || text === '') return blockEvents(stream, 'reasoning', inDetails)
   stream.reasoning = { field: stream.reasoning?.field ?? field, text: (stream.reasoning?.text ?? '') + text }
   return blockEvents(stream, 'reasoning', text)
 }
@@ -266,8 +271,10 @@ function failedFinish(word: string): Failed {
 /** What may have to go back to the same model with the response's calls (openai-chat-messages.ts). */
 function reasoningBlock(stream: ChatStream): PartEvent[] {
   const { model, reasoning } = stream
-  if (reasoning === undefined) return []
-  return [partEvent('reasoning_block', newIndex(stream), JSON.stringify({ model, [reasoning.field]: reasoning.text }))]
+  const details = returnedDetails(stream.details)
+  if (reasoning === undefined && details === undefined) return []
+  const block = { model, ...(reasoning && { [reasoning.field]: reasoning.text }), ...(details && { reasoning_details: details }) }
+  return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
 }
 
 /** Ends the attempt and lets those who read along see why. */

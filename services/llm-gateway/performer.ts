@@ -18,7 +18,7 @@ type RoundAtWork = { key: string; stop: AbortController | undefined }
 
 /** The gateway's side effects; `close` aborts whatever it is called with, since a model's answer cannot be had in a moment of grace. */
 export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
-  const gateway: Gateway = { streams: createSlots(limits.modelStreamsMax), ...options }
+  const gateway: Gateway = { streams: createSlots(limits.modelStreamsMax), plainlyAsked: new WeakSet(), ...options }
   return (context) => {
     const expiry = startHistoryExpiry(context, options.historyIdleMs ?? retentionMsOf())
     const rounds = new Map<string, RoundAtWork>()

@@ -7,6 +7,7 @@ import { contentDeclined, saysContentDeclined } from './content-declined.ts'
 import { contextFull, saysContextFull } from './context-full.ts'
 import { isObject } from './exact-json.ts'
 import { saysHistoryRefused } from './history-refused.ts'
+import { refusesForm } from './plain-request.ts'
 import type { Failed } from './provider.ts'
 import { shortReason } from './reason.ts'
 import { retryHint, waitIn } from './retry-hint.ts'
@@ -27,7 +28,7 @@ export function httpFailure(
     reason,
     retryable: !refused && headers?.get('x-should-retry') !== 'false',
     retryAfterMs: refused ? null : retryHint({ status, headers, said }),
-    ...(saysHistoryRefused({ status, said }) ? { historyRefused: true as const } : {}),
+    ...whatIsRefused(refused, { status, said }),
   }
 }
 
@@ -64,9 +65,17 @@ export function reportedError({ type, words, message, refused }: Reported): Fail
   const reason = `the provider reported ${type} inside the stream: ${said}`
   if (saysContextFull({ status: undefined, words, said })) return contextFull(reason)
   if (saysContentDeclined({ words, said })) return contentDeclined(reason)
-  const historyRefused = saysHistoryRefused({ status: undefined, said }) ? { historyRefused: true as const } : {}
-  if (!refused) return { ...transient('provider.stream', reason), retryAfterMs: waitIn(said), ...historyRefused }
-  return { ...transient('provider.refused', reason), class: 'refused', retryable: false, ...historyRefused }
+  const what = whatIsRefused(refused, { status: undefined, said })
+  if (!refused) return { ...transient('provider.stream', reason), retryAfterMs: waitIn(said), ...what }
+  return { ...transient('provider.refused', reason), class: 'refused', retryable: false, ...what }
+}
+
+type Said = { status: number | undefined; said: string }
+
+/** What another request may do better: one with a history of other ids, or one in plain text. */
+function whatIsRefused(refused: boolean, said: Said): Pick<Failed, 'historyRefused' | 'formRefused'> {
+  if (saysHistoryRefused(said)) return { historyRefused: true }
+  return refused && refusesForm(said) ? { formRefused: true } : {}
 }
 
 function transient(code: ErrorCode, reason: string): Failed {

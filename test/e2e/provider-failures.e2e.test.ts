@@ -345,6 +345,30 @@ describe('a provider that cannot count', () => {
   })
 })
 
+describe('a provider that refuses that no tool may be called', () => {
+  const settings = { policy: { caps: { rounds: 1, calls: 10, wallMs: 60_000, tokens: null } } }
+  const refusing = (model: ModelCall): Reply =>
+    model.tool_choice?.type === 'none'
+      ? error(400, "tool_choice: Input should be 'auto', 'any' or 'tool'")
+      : says(model.tools === undefined ? text('I saw it.') : call('exec', { command: 'look' }))
+
+  it('is told the calls in plain text, and the turn ends with its words; the next turn pays nothing for it', async () => {
+    await withPipeline({ model: refusing, settings }, async (pipeline) => {
+      for (const [n, requests] of [3, 5].entries()) {
+        const { finished } = await pipeline.ask(`look around ${n}`)
+        expect(finished).toMatchObject({ outcome: 'answered', cap: 'rounds', reply: 'I saw it.' })
+        expect(pipeline.server.requests).toHaveLength(requests)
+        const last = pipeline.server.requests.at(-1)
+        expect([last?.tools, last?.tool_choice]).toEqual([undefined, undefined])
+        expect(JSON.stringify(last?.messages)).not.toMatch(/tool_use|tool_result/)
+        expect(textsOf(last).join('\n')).toContain('ran: look')
+      }
+      expect(await pipeline.starts()).toHaveLength(2)
+      await expectSound(pipeline)
+    })
+  })
+})
+
 describe('a provider that ignores that no tool may be called', () => {
   const looks = (n: number): Block => call('exec', { command: `look ${n}` })
   const settings = { policy: { caps: { rounds: 1, calls: 10, wallMs: 60_000, tokens: null } } }

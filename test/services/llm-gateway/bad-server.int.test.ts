@@ -88,7 +88,7 @@ async function ask(api: Agent['model']['provider'], answer: (response: ServerRes
   const running = startGateway({ agents: new Map([[agent.name, agent]]), connect: providers() })(context)
   performer = running
   const request = modelRequest({ settings: { ...defaultSettings, stallMs }, expiresAt: Date.now() + 60_000 })
-  const task: AttemptTask = { key: 'attempt 0', request, failures: 0, rebuilt: false }
+  const task: AttemptTask = { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }
   running.reconcile('u', [task])
   return {
     written,

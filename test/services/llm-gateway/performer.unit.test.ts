@@ -98,7 +98,7 @@ function world(
 }
 
 function task(failures = 0, request: Partial<ModelRequest> = {}): AttemptTask {
-  return { key: `attempt ${failures}`, request: modelRequest(request), failures, rebuilt: false }
+  return { key: `attempt ${failures}`, request: modelRequest(request), failures, rebuilt: false, plain: false }
 }
 
 /** Lets everything happen that needs no time. */
@@ -336,7 +336,7 @@ describe('an attempt fails', () => {
     expect(failed.types()).toEqual(['attempt-started', 'part', 'attempt-failed'])
     expect(failureIn(failed)).toEqual({
       ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt: 'id1' },
-      ...{ reason: 'overloaded', class: 'transient', retryable: true, retryAfterMs: 7000, historyRefused: false },
+      ...{ reason: 'overloaded', class: 'transient', retryable: true, retryAfterMs: 7000, historyRefused: false, toolsRefused: false },
     })
   })
 

@@ -25,6 +25,7 @@ function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFa
     retryable: true,
     retryAfterMs: 1000,
     historyRefused: false,
+    toolsRefused: false,
     ...fields,
   }
 }
@@ -56,7 +57,7 @@ describe('a round', () => {
     })
     const open = given(llmGateway, request)
     expect(open.to('response')).toEqual([{ type: 'model-opened', ...round, offered: ['read', 'write'], expiresAt: 1_000_000 }])
-    expect(open.wants).toEqual([{ key: 'attempt 0', request, failures: 0, rebuilt: false }])
+    expect(open.wants).toEqual([{ key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }])
     expect(open.due).toBe(1_000_000)
   })
 

@@ -90,6 +90,7 @@ export function conversationLog(policy: Policy = defaultPolicy) {
         retryable: true,
         retryAfterMs: 1_000,
         historyRefused: false,
+        toolsRefused: false,
       } as const
       write('model-requests', { type: 'attempt-failed', ...place(round), attempt, ...why })
     },

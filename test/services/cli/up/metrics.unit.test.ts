@@ -229,6 +229,7 @@ describe('the metrics of what stages decide', () => {
         retryable: true,
         retryAfterMs: 0,
         historyRefused: false,
+        toolsRefused: false,
       },
     }
     metrics.instruments.observed('llm-gateway', { messages: [finished, failed, failed], written: [] })
