@@ -18,7 +18,7 @@ import { guardTopicName, guardTopicSpec, stageNames, stages, topicSpecs } from '
 import { logFileIn } from '../../open-bus.ts'
 import { listenForInterrupts } from '../interrupts.ts'
 import type { OpenLog } from '../open-log.ts'
-import { withLog } from '../open-log.ts'
+import { withBundle } from '../open-log.ts'
 import { count } from '../terminal/quantities.ts'
 
 /** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `bundle.*`, `bus.unwritable`. */
@@ -37,7 +37,7 @@ export async function importBundle(file: string, settings: Settings, out: NodeJS
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const told = await withLog(settings, (open) => write(open, log, settings, stop.signal), { bundle: file })
+    const told = await withBundle(file, (open) => write(open, log, settings, stop.signal))
     out.write(`${log}: ${told}\n`)
     return 0
   } catch (error) {
