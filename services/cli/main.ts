@@ -134,6 +134,7 @@ withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
   .option('--until <time>', 'turns that began before this')
   .option('--where <key=value>', 'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again', listed)
   .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
+  .option('--redact <file>', 'rules of what is replaced in contents; services/cli/export/README.md explains them')
   .option('--force', 'in the place of a file that is there')
   .action(async (options) => {
     process.exitCode = await (await import('./export/export.ts')).exportBundle(options, await settingsOf(options), process.stdout)

@@ -1,6 +1,6 @@
 // Bundles of real runs: the stages on the embedded bus, a scripted model behind real HTTP, real processes as tools.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -20,9 +20,9 @@ import type { TopicName } from '../../../../shared/topology.ts'
 import { topics } from '../../../../shared/topology.ts'
 import { foldedAgain } from '../../../support/folded-again.ts'
 import { output } from '../../../support/output.ts'
-import type { Pipeline } from '../../../support/pipeline.ts'
+import type { Pipeline, PipelineOptions } from '../../../support/pipeline.ts'
 import { withPipeline } from '../../../support/pipeline.ts'
-import { always, call, says, text } from '../../../support/script.ts'
+import { always, call, says, script, text } from '../../../support/script.ts'
 
 let folder: string
 let file: string
@@ -35,12 +35,13 @@ afterEach(() => rmSync(folder, { recursive: true }))
 type World = Pipeline & { settings: Settings }
 
 /** Whoever says `loop` gets a model that loops, everybody else one that calls a tool once. */
-async function run(test: (world: World) => Promise<void>): Promise<void> {
+async function run(test: (world: World) => Promise<void>, scripted?: PipelineOptions['model']): Promise<void> {
   const loop = always(() => says(call('exec', {})))
   let settings: Settings | undefined
   await withPipeline(
     {
       model(request, number) {
+        if (scripted !== undefined) return scripted(request, number)
         const said = JSON.stringify(request.messages)
         if (said.includes('loop')) return loop(request)
         return said.includes('tool_result') ? says(text(`done ${number}`)) : says(call('exec', { command: 'ls' }))
@@ -142,5 +143,47 @@ describe('weir export', () => {
       expect(existsSync(file)).toBe(false)
       expect(readdirSync(folder)).toEqual([])
     })
+  })
+
+  it('replaces what rules name wherever it was said, equal by equal, and nothing of it is in the file', async () => {
+    const rules = join(folder, 'rules.yaml')
+    const pointer = "- { name: customer, tool: 'ex*', pointer: /customer/name }"
+    writeFileSync(
+      rules,
+      `rules:\n  ${pointer}\n  - { name: mail, pattern: '[a-z]+@[a-z.]+' }\n  - { name: pin, in: user, pattern: '\\b\\d{3}\\b', replace: length }\n`,
+    )
+    const command = 'tell ada@example.org of Ada "L." Lovelace'
+    const replies = script(
+      says(call('exec', { command, customer: { name: 'Ada "L." Lovelace' } })),
+      says(text('Ada "L." Lovelace knows, 123 times.')),
+    )
+    await run(async (world) => {
+      await world.ask('write to ada@example.org, PIN 123', { conversation: 'c', messageId: 'm1' })
+      expect(await exported(world, { redact: rules })).toContain('redacted, so a replay may decide otherwise')
+      const bytes = readFileSync(file).toString('latin1')
+      for (const secret of ['Lovelace', 'ada@', 'PIN 1', '123 times']) expect(bytes.includes(secret)).toBe(false)
+      const [turn] = (await look(world, async (log) => timelineOf('c', await recordsOf('c', log), { reasoning: true }))).turns
+      const [, mail = ''] = /^write to (mail-[0-9a-f]{12}), PIN xxxx$/.exec(turn?.text ?? '') ?? []
+      const [, name = ''] = /^(customer-[0-9a-f]{12}) knows, xxxx times\.$/.exec(turn?.rounds[1]?.response?.text ?? '') ?? []
+      expect(turn?.rounds[0]?.calls[0]?.raw).toBe(JSON.stringify({ command: `tell ${mail} of ${name}`, customer: { name } }))
+      expect(turn?.rounds[0]?.calls[0]?.result?.text).toBe(`ran: tell ${mail} of ${name}`)
+      expect(await look(world, async ({ bundle }) => bundle?.facts.redaction)).toBe('customer, mail, pin')
+    }, replies)
+  })
+
+  it('refuses rules that it cannot use, and says which', async () => {
+    const rules = join(folder, 'rules.yaml')
+    const settings = readSettings({ dataFolder: folder }, {})
+    for (const [content, told] of [
+      ['rules: []', 'has no rules'],
+      ['rules: [{ name: a, pattern: "(" }]', 'rules[0].pattern is no regular expression'],
+      ['rules: [{ name: a, pattern: b, point: /c }]', 'did you mean pointer?'],
+      ['rules: [{ name: a }]', 'needs either a pattern or a pointer'],
+      ['rules: [{ name: a, pattern: b, in: everywhere }]', 'must be of user, text'],
+    ] as const) {
+      writeFileSync(rules, content)
+      const refused = exportBundle({ output: file, redact: rules }, settings, output().stream)
+      await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(told) })
+    }
   })
 })
