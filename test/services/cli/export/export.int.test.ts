@@ -10,15 +10,20 @@ import { recordsOf } from '../../../../services/cli/inspect/recorded.ts'
 import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
 import type { OpenLog } from '../../../../services/cli/open-log.ts'
 import { withLog } from '../../../../services/cli/open-log.ts'
+import type { Bundle } from '../../../../shared/bus/bundle/bus.ts'
+import { refuseCutTurns } from '../../../../shared/bus/bundle/bus.ts'
 import type { BundleTurn } from '../../../../shared/bus/bundle/format.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import { partitionOf } from '../../../../shared/bus/partition.ts'
 import { systemClock } from '../../../../shared/clock.ts'
+import type { Message } from '../../../../shared/messages.ts'
+import { toRecord } from '../../../../shared/runtime/record.ts'
 import type { Settings } from '../../../../shared/settings.ts'
 import { readSettings } from '../../../../shared/settings.ts'
 import type { TopicName } from '../../../../shared/topology.ts'
-import { topics } from '../../../../shared/topology.ts'
+import { topicSpecs, topics } from '../../../../shared/topology.ts'
 import { foldedAgain } from '../../../support/folded-again.ts'
+import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
 import type { Pipeline, PipelineOptions } from '../../../support/pipeline.ts'
 import { withPipeline } from '../../../support/pipeline.ts'
@@ -185,5 +190,38 @@ describe('weir export', () => {
       const refused = exportBundle({ output: file, redact: rules }, settings, output().stream)
       await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(told) })
     }
+  })
+
+  it('takes turns together that waited for one another, and everything of a conversation that is named', async () => {
+    await run(async (world) => {
+      const first = world.ask('one', { conversation: 'c' })
+      const until = new Date(systemClock.now() + 60_000).toISOString()
+      await Promise.all([first, world.ask('two', { conversation: 'c' })])
+      expect(await exported(world, { until })).toContain('1 conversation, 2 turns,')
+      const { missing, differing } = await look(world, foldedAgain)
+      expect({ missing, differing }).toEqual({ missing: [], differing: [] })
+      expect(await exported(world, { conversation: ['c'], force: true })).toContain('1 conversation, 2 turns,')
+    })
+  })
+
+  it('takes a turn that has not ended as it is, and says so; and one whose beginning retention took', async () => {
+    const settings = readSettings({ dataFolder: folder }, {})
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    await bus.ensureTopics(topicSpecs('weir.', 1))
+    const write = (topic: TopicName, message: Message) => bus.append([toRecord({ topic: `weir.${topic}`, partition: 0, message })])
+    await write('conversation-events', userMessage({ conversation: 'open' }))
+    await write('activity', { type: 'turn-started', conversation: 'open', turn: 0, messageId: 'm1', agent: 'agent' })
+    await write('activity', { type: 'round-started', conversation: 'cut', turn: 7, round: 3, callsLeft: 9, nudged: false })
+    await bus.close()
+    const told = async (conversation: string) => {
+      const { stream, text } = output()
+      await exportBundle({ output: file, conversation: [conversation], force: true }, settings, stream)
+      return text()
+    }
+    expect(await told('open')).toContain('1 turn had not ended')
+    expect(await told('cut')).toContain('the log has no longer got the beginning of 1 turn')
+    await withLog(settings, async ({ bundle }) => expect(() => refuseCutTurns(bundle as Bundle)).toThrow('lacks the beginning of turn 7 of cut'), {
+      bundle: file,
+    })
   })
 })
