@@ -135,6 +135,7 @@ withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
   .option('--where <key=value>', 'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again', listed)
   .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
   .option('--redact <file>', 'rules of what is replaced in contents; services/cli/export/README.md explains them')
+  .addOption(bundleOption())
   .option('--force', 'in the place of a file that is there')
   .action(async (options) => {
     process.exitCode = await (await import('./export/export.ts')).exportBundle(options, await settingsOf(options), process.stdout)
@@ -156,9 +157,9 @@ program
   )
   .requiredOption('-o, --output <file>', 'the bundle, such as logs.weir')
   .option('--force', 'in the place of a file that is there')
-  .action(async (file, options) =>
-    (await import('./import-transcript/import-transcript.ts')).importTranscript(file, options, process.stdout),
-  )
+  .action(async (file, options) => {
+    process.exitCode = await (await import('./import-transcript/import-transcript.ts')).importTranscript(file, options, process.stdout)
+  })
 
 program
   .command('normalize')

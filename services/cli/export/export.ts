@@ -23,8 +23,8 @@ import { createTurnTally } from './turn-tally.ts'
 import type { Wanted, WantedOptions } from './wanted.ts'
 import { wantedOf } from './wanted.ts'
 
-/** `redact`: a file of rules. */
-export type ExportOptions = WantedOptions & { output: string; force?: boolean; redact?: string }
+/** `redact`: a file of rules. `bundle`: exports from this one, in the place of the log. */
+export type ExportOptions = WantedOptions & { output: string; force?: boolean; redact?: string; bundle?: string }
 
 /** Throws `usage`, `bundle.exists`, `conversation.unknown` where nothing is as it was asked for. */
 export async function exportBundle(options: ExportOptions, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 130> {
@@ -35,7 +35,8 @@ export async function exportBundle(options: ExportOptions, settings: Settings, o
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const told = await withLog(settings, (log) => write(log, { wanted, rules, bundle, options, settings, signal: stop.signal }))
+    const writing = { wanted, rules, bundle, options, settings, signal: stop.signal }
+    const told = await withLog(settings, (log) => write(log, writing), { bundle: options.bundle })
     if (told === undefined) {
       bundle.abandon()
       process.stderr.write('stopped: nothing was written\n')
@@ -72,11 +73,11 @@ async function write(log: OpenLog, { wanted, rules, bundle, options, settings, s
   const { conversation, since, until, where } = options
   await bundle.finish({
     madeAt: new Date(systemClock.now()).toISOString(),
-    source: settings.bus,
+    source: log.bundle?.facts.source ?? settings.bus,
     topicPrefix: log.topicPrefix,
     partitions: log.partitions,
     asked: JSON.stringify({ conversation, since, until, where }),
-    redaction: rules.length === 0 ? null : rules.map(({ name }) => name).join(', '),
+    redaction: redactionOf(log, rules),
   })
   const open = turns.filter(({ outcome }) => outcome === 'open').length
   const cut = turns.filter(({ whole }) => !whole).length
@@ -88,6 +89,12 @@ async function write(log: OpenLog, { wanted, rules, bundle, options, settings, s
     ...(rules.length > 0 ? ['; redacted, so a replay may decide otherwise than the log'] : []),
     ...(leftOut > 0 ? [`; left out, because nobody can redact what cannot be read: ${count(leftOut, 'record')}`] : []),
   ].join('')
+}
+
+/** What was gone already stays gone. */
+function redactionOf({ bundle }: OpenLog, rules: RedactionRule[]): string | null {
+  const names = [...(bundle?.facts.redaction?.split(', ') ?? []), ...rules.map(({ name }) => name)]
+  return names.length === 0 ? null : names.join(', ')
 }
 
 type Copied = {

@@ -1,6 +1,7 @@
 // `weir import-transcript FILE --format FORMAT -o FILE.weir`: conversations of another runtime as a bundle, to judge, to replay with Weir's thresholds and to
 // read: what would Weir have done with these logs.
 
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import { createBundle } from '../../../shared/bus/bundle/writer.ts'
 import { systemClock } from '../../../shared/clock.ts'
@@ -9,6 +10,7 @@ import type { Message } from '../../../shared/messages.ts'
 import type { TopicName } from '../../../shared/topology.ts'
 import { topics } from '../../../shared/topology.ts'
 import { createTurnTally } from '../export/turn-tally.ts'
+import { listenForInterrupts } from '../interrupts.ts'
 import { printableLines } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
 import { createPlayer } from './played.ts'
@@ -24,29 +26,39 @@ const partitions = 1
 /** What did not become part of the bundle, or did so in another form: a sentence and how often. */
 type Notes = Map<string, number>
 
-/** Throws `usage`, `transcript.invalid`, `bundle.exists`. */
+/** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `transcript.invalid`, `bundle.exists`. */
 export async function importTranscript(
   file: string,
   { format, output, force = false }: ImportTranscriptOptions,
   out: NodeJS.WriteStream,
-): Promise<void> {
+): Promise<0 | 130> {
   const transcripts = readTranscripts(file, format)
   const bundle = createBundle(output, { force })
+  const stop = new AbortController()
+  const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const { notes, turns } = await write(transcripts, bundle)
+    const { notes, turns } = await write(transcripts, bundle, stop.signal)
+    if (stop.signal.aborted) {
+      bundle.abandon()
+      process.stderr.write('stopped: nothing was written\n')
+      return 130
+    }
     const facts = { topicPrefix, partitions, asked: JSON.stringify({ transcript: file }), redaction: null }
     await bundle.finish({ madeAt: new Date(systemClock.now()).toISOString(), source: `transcript ${format}`, ...facts })
     const what = `${count(transcripts.length, 'conversation')}, ${count(turns, 'turn')}, ${count(bundle.records, 'record')}`
     for (const line of printableLines(`${output}: ${what}`)) out.write(`${line}\n`)
     for (const [note, times] of notes)
       for (const line of printableLines(`  ${note}${times === 1 ? '' : ` (${times} times)`}`)) out.write(`${line}\n`)
+    return 0
   } catch (error) {
     bundle.abandon()
     throw error
+  } finally {
+    stopListening()
   }
 }
 
-async function write(transcripts: Transcript[], bundle: BundleWriter): Promise<{ notes: Notes; turns: number }> {
+async function write(transcripts: Transcript[], bundle: BundleWriter, signal: AbortSignal): Promise<{ notes: Notes; turns: number }> {
   const notes: Notes = new Map()
   const note = (text: string, times = 1): void => {
     if (times > 0) notes.set(text, (notes.get(text) ?? 0) + times)
@@ -55,6 +67,8 @@ async function write(transcripts: Transcript[], bundle: BundleWriter): Promise<{
   const player = createPlayer({ topicPrefix, startAt: systemClock.now() })
   for (const [name, { kind }] of Object.entries(topics)) bundle.topic(name, kind)
   for (const transcript of transcripts) {
+    await othersTurn() // or Ctrl-C would not be heard
+    if (signal.aborted) break
     const { records, unheard, unanswered } = await player.play(transcript)
     for (const record of records.toSorted(byTopic)) {
       bundle.add(record)

@@ -3,6 +3,7 @@
 // M2. Nothing that was under way goes on: each stage has a commit behind all records, or it would ask models and start tools again.
 
 import { existsSync } from 'node:fs'
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { importLog } from '../../../shared/bus/embedded/import.ts'
@@ -75,6 +76,7 @@ async function* recordsOf(log: OpenLog, bundle: Bundle, signal: AbortSignal): As
     const topic = log.topicPrefix + name
     for (const { partition, begin, end } of await log.bus.ends(topic))
       for await (const records of batchesOf(log.bus, { topic, partition, from: begin, to: end })) {
+        await othersTurn() // or Ctrl-C would not be heard
         signal.throwIfAborted()
         log.progress.read(records.length)
         yield records

@@ -181,9 +181,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
 
   async function offsetsOf(leader: Node, name: string, led: number[], timestamp: number): Promise<Map<number, number>> {
     const topics = [{ topic: name, partitions: led.map((partition) => ({ partition, timestamp })) }]
-    const { responses } = await askNode(leader, (broker) =>
-      broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }),
-    )
+    const { responses } = await askNode(leader, (broker) => broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }))
     return new Map(responses.flatMap((each) => each.partitions).map(({ partition, offset }) => [partition, Number(offset)]))
   }
 

@@ -173,6 +173,13 @@ describe('weir export', () => {
       expect(turn?.rounds[0]?.calls[0]?.raw).toBe(JSON.stringify({ command: `tell ${mail} of ${name}`, customer: { name } }))
       expect(turn?.rounds[0]?.calls[0]?.result?.text).toBe(`ran: tell ${mail} of ${name}`)
       expect(await look(world, async ({ bundle }) => bundle?.facts.redaction)).toBe('customer, mail, pin')
+
+      writeFileSync(rules, 'rules: [{ name: tool, pattern: ran }]')
+      await exported(world, { bundle: file, redact: rules, force: true }) // a bundle of the bundle
+      expect(await look(world, async ({ bundle }) => bundle?.facts)).toMatchObject({
+        source: 'embedded',
+        redaction: 'customer, mail, pin, tool',
+      })
     }, replies)
   })
 
@@ -220,8 +227,12 @@ describe('weir export', () => {
     }
     expect(await told('open')).toContain('1 turn had not ended')
     expect(await told('cut')).toContain('the log has no longer got the beginning of 1 turn')
-    await withLog(settings, async ({ bundle }) => expect(() => refuseCutTurns(bundle as Bundle)).toThrow('lacks the beginning of turn 7 of cut'), {
-      bundle: file,
-    })
+    await withLog(
+      settings,
+      async ({ bundle }) => expect(() => refuseCutTurns(bundle as Bundle)).toThrow('lacks the beginning of turn 7 of cut'),
+      {
+        bundle: file,
+      },
+    )
   })
 })
