@@ -36,7 +36,7 @@ export type PiecedCall = {
   extra: { model: string; text: string } | undefined
   /** The chunk of its newest piece. */
   chunk: number
-  /** Its name came again, with nothing behind it, when it was whole: the end of it, or the beginning of another call of the same tool. */
+  /** Its name came again, with nothing behind it and no id anywhere, when it was whole: the end of it, or the beginning of another call of the tool. */
   isNamedAgain: boolean
   /** Nothing but such a name told it apart from this call: the same arguments are a repeat. */
   after: PiecedCall | undefined
@@ -80,7 +80,7 @@ export function addPiece(open: PiecedCalls, { kind, index, id, name, text }: Par
   const known = possibleCall(open.calls, piece)
   const goesOn = known !== undefined && !beginsAnother(open, known, piece)
   const call = goesOn ? known : beginCall(open, piece, known)
-  if (goesOn && piece.name !== '') known.isNamedAgain = known.brackets.closed && text.trim() === ''
+  if (goesOn && piece.name !== '') known.isNamedAgain = known.brackets.closed && known.id === '' && piece.id === '' && text.trim() === ''
   open.newest = call
   if (call.index === noIndex) call.index = index
   call.chunk = piece.chunk

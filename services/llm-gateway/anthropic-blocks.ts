@@ -8,9 +8,11 @@
 //     from some call, and the accumulator must not take that call's arguments for complete (I1.1).
 // E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls; their beginning is kept apart.
 
+import { limits } from '../../shared/limits.ts'
 import type { PartEvent } from '../../shared/messages.ts'
 import { sameJson } from '../../shared/same-json.ts'
-import { exactJson, isObject } from './exact-json.ts'
+import type { ExactValues, Path } from './exact-json.ts'
+import { isObject } from './exact-json.ts'
 
 /** The blocks of one message while it streams; the functions here change them in place. */
 export type Blocks = {
@@ -29,11 +31,13 @@ export type Block =
   | OpenCall
   | { kind: 'ignored'; ended: boolean }
 
-/** A content block, and where it stands in which event: its text is needed where parsing it would change it. */
-export type SentBlock = { block: unknown; event: string; path: (string | number)[] }
+/** A content block, and where it stands in its event. */
+export type SentBlock = { block: unknown; exact: ExactValues; path: Path }
 
 /** `call`: how a call begins. A text: why the block cannot be. */
 export function beginBlock(stream: Blocks, at: number, sent: SentBlock, call: 'call_start' | 'call_whole'): PartEvent[] | string {
+  if (stream.blocks.size >= limits.responseItemsMax && !stream.blocks.has(at))
+    return `the response has more than ${limits.responseItemsMax} blocks`
   const content = isObject(sent.block) ? sent.block : {}
   switch (content.type) {
     case 'text': {
@@ -85,8 +89,8 @@ export function announcedAgain(call: OpenCall, sent: SentBlock): PartEvent[] | s
 /** Characters of a block that is no call, no text and no thinking, as it stays in the log; the results of a search can be large. */
 const keptApartMax = 16_384
 
-/** `data`: the event. What comes for a block that the provider runs is its own while it is open; later it was meant for another (E3). */
-export function blockDelta(stream: Blocks, at: number, given: unknown, data: string): PartEvent[] {
+/** `exact`: the event. What comes for a block that the provider runs is its own while it is open; later it was meant for another (E3). */
+export function blockDelta(stream: Blocks, at: number, given: unknown, exact: ExactValues): PartEvent[] | string {
   const delta = isObject(given) ? given : {}
   const block = stream.blocks.get(at)
   // Whatever its type says: in a call there is nothing else to say.
@@ -94,7 +98,7 @@ export function blockDelta(stream: Blocks, at: number, given: unknown, data: str
   switch (block?.kind === 'call' ? 'input_json_delta' : delta.type) {
     case 'input_json_delta':
       if ((block?.kind === 'ignored' && !block.ended) || delta.partial_json == null) return []
-      return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), argumentPiece(delta.partial_json, data))
+      return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), argumentPiece(delta.partial_json, exact))
     case 'text_delta':
       if (block?.kind === 'ignored' && !block.ended) return []
       return textEvents('text', block === undefined || block.kind === 'ignored' ? implicitText(stream, at) : block.index, delta.text)
@@ -103,12 +107,17 @@ export function blockDelta(stream: Blocks, at: number, given: unknown, data: str
       if (typeof delta.thinking === 'string') block.content.thinking = textOf(block.content.thinking) + delta.thinking
       return textEvents('reasoning', block.index, delta.thinking)
     case 'signature_delta':
-      if (block?.kind === 'thinking' && typeof delta.signature === 'string')
-        block.content.signature = textOf(block.content.signature) + delta.signature
-      return []
+      return block?.kind === 'thinking' ? signed(block, textOf(delta.signature)) : []
     default: // citations, and whatever will be added
       return []
   }
+}
+
+/** A signature comes out with its block only, so nobody else bounds it meanwhile (R7). */
+function signed({ content }: Extract<Block, { kind: 'thinking' }>, signature: string): PartEvent[] | string {
+  const signatures = textOf(content.signature) + signature
+  content.signature = signatures
+  return signatures.length > limits.roundPartsBytesMax ? 'the signature of a thinking block is too large' : []
 }
 
 /** What is sent for a call and cannot be understood is noted as arguments of no call, so that none runs without the arguments that were meant for it. */
@@ -118,8 +127,8 @@ function strayPiece(stream: Blocks, { type: _, ...sent }: Record<string, unknown
 }
 
 /** Servers that send the value itself get it written down as they sent it. */
-function argumentPiece(given: unknown, data: string): string {
-  return typeof given === 'string' ? given : (exactJson(data, ['delta', 'partial_json']) ?? '')
+function argumentPiece(given: unknown, exact: ExactValues): string {
+  return typeof given === 'string' ? given : (exact(['delta', 'partial_json']) ?? '')
 }
 
 /** Visible text whose block never began is still what the user should read. */
@@ -135,10 +144,10 @@ export function newIndex(stream: Blocks): number {
 }
 
 /** Some servers say a call whole again when it ends. */
-export function stoppedWith(stream: Blocks, at: number, block: unknown, data: string): PartEvent[] {
+export function stoppedWith(stream: Blocks, at: number, block: unknown, exact: ExactValues): PartEvent[] {
   const begun = stream.blocks.get(at)
   if (begun?.kind !== 'call' || begun.ended || !isObject(block)) return []
-  return textEvents('call_done', begun.index, startInput(block.input, { block, event: data, path: ['content_block'] }))
+  return textEvents('call_done', begun.index, startInput(block.input, { block, exact, path: ['content_block'] }))
 }
 
 export function blockStop(stream: Blocks, at: number): PartEvent[] {
@@ -160,10 +169,10 @@ export function blockStop(stream: Blocks, at: number): PartEvent[] {
 }
 
 /** The start input as JSON text; '' where it is a placeholder (E1), undefined where it cannot be written down. */
-function startInput(input: unknown, { event, path }: SentBlock): string | undefined {
+function startInput(input: unknown, { exact, path }: SentBlock): string | undefined {
   if (input === undefined || input === null || input === '') return ''
   if (isObject(input) && Object.keys(input).length === 0) return ''
-  return exactJson(event, [...path, 'input'])
+  return exact([...path, 'input'])
 }
 
 function textOf(value: unknown): string {

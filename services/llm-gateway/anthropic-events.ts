@@ -11,8 +11,10 @@ import type { Blocks, SentBlock } from './anthropic-blocks.ts'
 import { announcedAgain, beginBlock, blockDelta, blockStop, isSameCall, newIndex, partEvent, stoppedWith } from './anthropic-blocks.ts'
 import { messagesUsage } from './anthropic-usage.ts'
 import { payloadOf } from './event-payload.ts'
+import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { finishWord, meaningOf } from './finish-words.ts'
+import { errorIn } from './openai-chat-errors.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream, reportedError } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
@@ -73,18 +75,18 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
   if (sent.kind === 'error') return spoil(stream, streamError({ message: sent.said }))
   if (sent.kind === 'broken') return spoil(stream, brokenStream('an event of the stream is no JSON object'))
   if (sent.kind !== 'object') return []
-  const { value: event } = sent
+  const { value: event, exact } = sent
 
-  switch (event.type ?? (isObject(event.error) ? 'error' : name)) {
+  switch (event.type ?? name) {
     case 'message_start':
-      return messageStart(stream, event, data)
+      return messageStart(stream, event, exact)
     case 'content_block_start':
-      return blockStart(stream, indexOf(event, stream.newest + 1), { block: event.content_block, event: data, path: ['content_block'] })
+      return blockStart(stream, indexOf(event, stream.newest + 1), { block: event.content_block, exact, path: ['content_block'] })
     case 'content_block_delta':
-      return blockDelta(stream, indexOf(event, stream.newest), event.delta, data)
+      return orSpoiled(stream, blockDelta(stream, indexOf(event, stream.newest), event.delta, exact))
     case 'content_block_stop':
       return [
-        ...stoppedWith(stream, indexOf(event, stream.newest), event.content_block, data),
+        ...stoppedWith(stream, indexOf(event, stream.newest), event.content_block, exact),
         ...blockStop(stream, indexOf(event, stream.newest)),
       ]
     case 'message_delta':
@@ -96,11 +98,14 @@ export function readEvent(stream: MessageStream, name: string | null, data: stri
       stream.over = true
       setFinish(stream, stream.foretold)
       return meaningOf(stream.finish) === 'failed' ? spoil(stream, failedFinish(stream)) : endMessage(stream)
-    case 'error':
-      return spoil(stream, streamError(isObject(event.error) ? event.error : { message: event.error }))
-    default: // ping, and whatever will be added to the protocol
-      return []
+    default: // ping, and whatever will be added to the protocol; or an error, in whatever shape
+      return readOther(stream, name, event)
   }
+}
+
+function readOther(stream: MessageStream, name: string | null, event: Record<string, unknown>): PartEvent[] {
+  const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
+  return error === undefined ? [] : spoil(stream, streamError(error))
 }
 
 /** What is left to say when no more bytes come; the last events of the response. */
@@ -121,7 +126,7 @@ export function stopOf({ finish, over, hasUnread }: Pick<MessageStream, 'finish'
   return meaning === undefined || meaning === 'failed' ? 'other' : meaning
 }
 
-function messageStart(stream: MessageStream, event: Record<string, unknown>, data: string): PartEvent[] {
+function messageStart(stream: MessageStream, event: Record<string, unknown>, exact: ExactValues): PartEvent[] {
   const message = isObject(event.message) ? event.message : {}
   const id = typeof message.id === 'string' ? message.id : undefined
   // A retrying proxy sends it twice. The same one again is harmless until blocks begin anew too, another one is another response.
@@ -134,7 +139,7 @@ function messageStart(stream: MessageStream, event: Record<string, unknown>, dat
   addUsage(stream, message.usage)
   stream.foretold = message.stop_reason
   const blocks: unknown[] = Array.isArray(message.content) ? message.content : []
-  for (const [index, block] of blocks.entries()) stream.announced.set(index, { block, event: data, path: ['message', 'content', index] })
+  for (const [index, block] of blocks.entries()) stream.announced.set(index, { block, exact, path: ['message', 'content', index] })
   return []
 }
 
@@ -172,10 +177,14 @@ function streamError(error: Record<string, unknown>): Failed {
   return reportedError({ type, words: [type], message: error.message, refused: refusals.has(type) })
 }
 
+/** More is nothing that a server says about tokens. */
+const usageFieldsMax = 64
+
 /** Counts are cumulative: the newest one of each counts. */
 function addUsage(stream: MessageStream, usage: unknown): void {
   if (!isObject(usage)) return
-  stream.rawUsage = { ...stream.rawUsage, ...usage }
+  const rawUsage = { ...stream.rawUsage, ...usage }
+  if (Object.keys(rawUsage).length <= usageFieldsMax) stream.rawUsage = rawUsage
   stream.usage = { ...stream.usage, ...messagesUsage(usage) }
 }
 

@@ -7,15 +7,16 @@
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent } from '../../shared/messages.ts'
-import { exactJson, isObject } from './exact-json.ts'
+import type { ExactValues, Path } from './exact-json.ts'
+import { isObject } from './exact-json.ts'
 
 type Json = Record<string, unknown>
 
-/** `payload`: the chunk, in which `path` leads to the message; `model`: whose words beside a call are. */
-export type SentMessage = { payload: string; path: (string | number)[]; model: string }
+/** `exact`: the chunk, in which `path` leads to the message; `model`: whose words beside a call are. */
+export type SentMessage = { exact: ExactValues; path: Path; model: string }
 
 /** In the order of the message. `function_call` is the older form of a single call. */
-export function callPieces(message: Json, { payload, path, model }: SentMessage): PartEvent[] {
+export function callPieces(message: Json, { exact, path, model }: SentMessage): PartEvent[] {
   const given: unknown = message.tool_calls
   const entries: unknown[] = Array.isArray(given) ? given : isObject(given) ? [given] : []
   const events: PartEvent[] = []
@@ -24,7 +25,7 @@ export function callPieces(message: Json, { payload, path, model }: SentMessage)
   }
   for (const [n, entry] of entries.entries()) {
     if (!isObject(entry)) continue
-    const call = sentCall(entry, { payload, path: [...path, 'tool_calls', ...(Array.isArray(given) ? [n] : [])] })
+    const call = sentCall(entry, { exact, path: [...path, 'tool_calls', ...(Array.isArray(given) ? [n] : [])] })
     add(call.piece)
     if (call.isFreeText) events.push(eventBeside('call_free_text', '', null))
     const extra = extraOf(entry.extra_content)
@@ -33,7 +34,7 @@ export function callPieces(message: Json, { payload, path, model }: SentMessage)
   }
   const older = message.function_call
   if (!isObject(older)) return events
-  const text = textAt(older, 'arguments', { payload, path: [...path, 'function_call'] })
+  const text = textAt(older, 'arguments', { exact, path: [...path, 'function_call'] })
   add({ index: olderForm, id: null, name: nameOf(older.name), text })
   return events
 }
@@ -41,25 +42,25 @@ export function callPieces(message: Json, { payload, path, model }: SentMessage)
 const noIndex = -1
 const olderForm = -2
 
-/** Where a value stands: `path` leads to it in the JSON text `payload`. */
-type Place = { payload: string; path: (string | number)[] }
+/** Where a value stands: `path` leads to it in the chunk. */
+type Place = { exact: ExactValues; path: Path }
 
 /** `stray`: what may be arguments and does not say so. */
 type SentCall = { piece: Omit<PartEvent, 'kind'>; isFreeText: boolean; stray: string[] }
 
 /** A call of a function, wrapped or not, or of a tool that takes any text. */
-function sentCall(entry: Json, { payload, path }: Place): SentCall {
+function sentCall(entry: Json, { exact, path }: Place): SentCall {
   const wrapper = ['custom', 'function'].find((name) => isObject(entry[name]))
   const sent = wrapper === undefined ? entry : (entry[wrapper] as Json)
   const key = wrapper === 'custom' || (wrapper === undefined && entry.type === 'custom') ? 'input' : 'arguments'
-  const inside = { payload, path: wrapper === undefined ? path : [...path, wrapper] }
+  const inside = { exact, path: wrapper === undefined ? path : [...path, wrapper] }
   const text = textAt(sent, key, inside)
-  const besideText = wrapper === undefined ? '' : textAt(entry, 'arguments', { payload, path })
+  const besideText = wrapper === undefined ? '' : textAt(entry, 'arguments', { exact, path })
   const name = nameOf(sent.name)
 
   const others = otherWords.filter((word) => word !== key)
   const stray = others.map((word) => textAt(sent, word, inside))
-  if (wrapper !== undefined) stray.push(...otherWords.map((word) => textAt(entry, word, { payload, path })))
+  if (wrapper !== undefined) stray.push(...otherWords.map((word) => textAt(entry, word, { exact, path })))
   return {
     piece: { index: indexOf(entry.index), id: idOf(entry.id) ?? idOf(sent.id), name, text: text === '' ? besideText : text },
     isFreeText: key === 'input' && name !== null,
@@ -70,10 +71,10 @@ function sentCall(entry: Json, { payload, path }: Place): SentCall {
 const otherWords = ['parameters', 'input', 'args']
 
 /** Arguments are a text; servers that send the value itself get it written down as they sent it. */
-function textAt(holder: Json, key: string, { payload, path }: Place): string {
+function textAt(holder: Json, key: string, { exact, path }: Place): string {
   const given = holder[key]
   if (typeof given === 'string') return given
-  return given === undefined || given === null ? '' : (exactJson(payload, [...path, key]) ?? '')
+  return given === undefined || given === null ? '' : (exact([...path, key]) ?? '')
 }
 
 function indexOf(given: unknown): number {

@@ -13,6 +13,7 @@ import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import type { Payload } from './event-payload.ts'
 import { payloadOf } from './event-payload.ts'
+import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { finishWord, meaningOf } from './finish-words.ts'
 import { callPieces } from './openai-chat-calls.ts'
@@ -108,7 +109,7 @@ export function newChatStream({ secret, model }: { secret: string; model: string
 export function readChunk(stream: ChatStream, name: string | null, data: string): PartEvent[] {
   const sent = payloadOf(name, data)
   if (sent.kind !== 'object') return readOther(stream, sent)
-  const { value: chunk, text: payload } = sent
+  const { value: chunk, exact } = sent
 
   if (stream.id === '' && typeof chunk.id === 'string') stream.id = shortReason(chunk.id)
   const choices = choicesIn(chunk)
@@ -120,22 +121,22 @@ export function readChunk(stream: ChatStream, name: string | null, data: string)
   const usage = usageIn(chunk, own[0]?.choice)
   if (usage !== undefined) Object.assign(stream, { usage: usageOf(usage), rawUsage: usage })
   return [
-    ...readOthers(stream, choices, payload),
-    ...own.flatMap((choice, n) => readOwn(stream, chunk, choice, { payload, isFirst: isFirst && n === 0 })),
+    ...readOthers(stream, choices, exact),
+    ...own.flatMap((choice, n) => readOwn(stream, chunk, choice, { exact, isFirst: isFirst && n === 0 })),
   ]
 }
 
-function readOwn(stream: ChatStream, chunk: Json, sent: SentChoice, how: { payload: string; isFirst: boolean }): PartEvent[] {
+function readOwn(stream: ChatStream, chunk: Json, sent: SentChoice, how: { exact: ExactValues; isFirst: boolean }): PartEvent[] {
   if (stream.fault !== undefined) return []
   if (beginsAnew(stream.opening, chunk, sent.choice)) return spoil(stream, brokenStream('another response began in the middle of this one'))
   stream.opening = openingAfter(stream.opening, chunk, sent.choice)
   return readChoice(stream, sent, how)
 }
 
-function readOthers(stream: ChatStream, choices: SentChoice[], payload: string): PartEvent[] {
+function readOthers(stream: ChatStream, choices: SentChoice[], exact: ExactValues): PartEvent[] {
   const { others, model } = stream
   let weight = 0
-  for (const sent of choices) if (sent.place !== stream.choice) keepChoice(others, sent, { payload, model })
+  for (const sent of choices) if (sent.place !== stream.choice) keepChoice(others, sent, { exact, model })
   if (others.size > 0) for (const other of others.values()) weight += other.weight
   return weight > limits.roundPartsBytesMax ? spoil(stream, brokenStream('the choices beside the first one are too large')) : []
 }
@@ -188,7 +189,7 @@ function readOther(stream: ChatStream, sent: Exclude<Payload, { kind: 'object' }
 function readChoice(
   stream: ChatStream,
   { choice, path }: SentChoice,
-  { payload, isFirst }: { payload: string; isFirst: boolean },
+  { exact, isFirst }: { exact: ExactValues; isFirst: boolean },
 ): PartEvent[] {
   // A server that does not stream sends one message, whole. After pieces a message would say everything again.
   const key = isFirst && !isObject(choice.delta) ? 'message' : 'delta'
@@ -199,7 +200,7 @@ function readChoice(
     ...blockEvents(stream, 'refusal', delta.refusal),
   ]
   const piecesOf = (message: unknown, ...inside: string[]): PartEvent[] =>
-    isObject(message) ? callPieces(message, { payload, path: [...path, ...inside], model: stream.model }) : []
+    isObject(message) ? callPieces(message, { exact, path: [...path, ...inside], model: stream.model }) : []
   const pieces = piecesOf(delta, key)
   if (pieces.length === 0) pieces.push(...piecesOf(choice))
   // Some servers say the calls only in the message that they put behind the pieces of the text.

@@ -20,8 +20,9 @@ export function beginsAnew(opening: Opening | undefined, { id }: Json, { delta, 
 /** After this chunk. */
 export function openingAfter(opening: Opening | undefined, { id }: Json, { delta }: Json): Opening | undefined {
   if (opening === undefined) return hasRole(delta) && typeof id === 'string' ? { id, wentOn: false, idChanged: false } : undefined
-  if (!isObject(delta)) return opening
-  return { ...opening, wentOn: opening.wentOn || !hasRole(delta), idChanged: opening.idChanged || id !== opening.id }
+  const wentOn = opening.wentOn || (isObject(delta) && !hasRole(delta))
+  const idChanged = opening.idChanged || (isObject(delta) && id !== opening.id)
+  return wentOn === opening.wentOn && idChanged === opening.idChanged ? opening : { id: opening.id, wentOn, idChanged }
 }
 
 function hasRole(delta: unknown): delta is Json {

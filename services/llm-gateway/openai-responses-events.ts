@@ -14,7 +14,8 @@ import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop } from '../../shared/messages.ts'
 import type { Payload } from './event-payload.ts'
 import { payloadOf } from './event-payload.ts'
-import { exactJson, isObject } from './exact-json.ts'
+import type { ExactValues } from './exact-json.ts'
+import { isObject } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
 import type { Item } from './openai-responses-items.ts'
@@ -44,7 +45,7 @@ type Json = Record<string, unknown>
 export function readResponseEvent(stream: ResponseStream, name: string | null, data: string): PartEvent[] {
   const sent = payloadOf(name, data)
   if (sent.kind !== 'object') return readUnusual(stream, sent)
-  const { value: event, text: payload } = sent
+  const { value: event, exact } = sent
 
   const type = typeof event.type === 'string' ? event.type : (name ?? '')
   switch (type) {
@@ -59,16 +60,16 @@ export function readResponseEvent(stream: ResponseStream, name: string | null, d
     case 'response.output_item.added':
     case 'response.output_item.done': {
       if (!isObject(event.item)) return []
-      const item: SentItem = { sent: event.item, index: placeOf(event).index, payload, path: ['item'] }
+      const item: SentItem = { sent: event.item, index: placeOf(event).index, exact, path: ['item'] }
       if (stream.items.length >= limits.responseItemsMax) return spoil(stream, tooManyItems)
       return type.endsWith('added') ? itemAdded(stream, item) : itemDone(stream, item)
     }
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
-      return argumentsDelta(stream, placeOf(event), typeof event.delta === 'string' ? event.delta : (exactJson(payload, ['delta']) ?? ''))
+      return argumentsDelta(stream, placeOf(event), typeof event.delta === 'string' ? event.delta : (exact(['delta']) ?? ''))
     case 'response.function_call_arguments.done':
     case 'response.custom_tool_call_input.done':
-      return argumentsDone(stream, event, argumentText(event, payload, []))
+      return argumentsDone(stream, event, argumentText(event, exact, []))
     case 'response.content_part.delta': // OpenRouter's word for it
     case 'response.output_text.delta':
     case 'response.output_text.done':
@@ -84,7 +85,7 @@ export function readResponseEvent(stream: ResponseStream, name: string | null, d
     case 'response.failed':
     case 'response.cancelled':
     case 'response.done':
-      return endOfResponse(stream, type.slice('response.'.length), event, payload)
+      return endOfResponse(stream, type.slice('response.'.length), event, exact)
     default:
       return readOther(stream, name, event)
   }
@@ -119,7 +120,7 @@ function readUnusual(stream: ResponseStream, sent: Exclude<Payload, { kind: 'obj
 
 /** Events of tools that the provider runs, annotations, keep-alives, and whatever will be added; or an error, which always is the end. */
 function readOther(stream: ResponseStream, name: string | null, event: Json): PartEvent[] {
-  const error = errorIn({ choices: [], ...event }, name)
+  const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
   if (error === undefined) return []
   stream.finish = 'failed'
   const { type, code } = error
@@ -129,7 +130,10 @@ function readOther(stream: ResponseStream, name: string | null, event: Json): Pa
 function argumentsDelta(stream: ResponseStream, place: Place, text: string): PartEvent[] {
   const item = findCall(stream, place)
   if (text === '') return []
-  return item?.kind === 'call' ? addArguments(item, text) : strayArguments(stream, item, text)
+  if (item?.kind !== 'call') return strayArguments(stream, item, text)
+  // What came before the call's name is not passed on yet, so nobody else bounds it (R7).
+  const isTooLarge = !item.begun && item.given.length > limits.roundPartsBytesMax
+  return isTooLarge ? spoil(stream, brokenStream('the arguments of a call without a name are too large')) : addArguments(item, text)
 }
 
 function argumentsDone(stream: ResponseStream, event: Json, text: string): PartEvent[] {
@@ -157,7 +161,7 @@ function textEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasonin
 }
 
 /** `word`: the event's; the status of the response counts where it is worse. */
-function endOfResponse(stream: ResponseStream, word: string, event: Json, payload: string): PartEvent[] {
+function endOfResponse(stream: ResponseStream, word: string, event: Json, exact: ExactValues): PartEvent[] {
   const final = isObject(event.response) ? event.response : {}
   const finish = finishOf(word, final.status)
   noteResponse(stream, final)
@@ -172,7 +176,7 @@ function endOfResponse(stream: ResponseStream, word: string, event: Json, payloa
   const given: unknown[] = Array.isArray(final.output) ? final.output : []
   if (given.length > limits.responseItemsMax) return spoil(stream, tooManyItems)
   const output = given.flatMap((sent: unknown, index): SentItem[] => {
-    return isObject(sent) ? [{ sent, index, payload, path: ['response', 'output', index] }] : []
+    return isObject(sent) ? [{ sent, index, exact, path: ['response', 'output', index] }] : []
   })
   const said = new Set(output.map((item) => knownItem(stream, item, () => false)))
   const events = output.flatMap((item) => finalItem(stream, item, said))

@@ -4,7 +4,7 @@
 //     give an item another id in each event. Arguments that name no item while several calls are open belong to none that we know.
 
 import type { PartEvent, Usage } from '../../shared/messages.ts'
-import { exactJson } from './exact-json.ts'
+import type { ExactValues, Path } from './exact-json.ts'
 import type { Item } from './openai-responses-items.ts'
 import { argumentText, beginItem, endItem, idsOf, itemOf } from './openai-responses-items.ts'
 import type { Failed } from './provider.ts'
@@ -76,14 +76,14 @@ export function findCall(stream: ResponseStream, place: Place): Item | undefined
   return isUnnamed && stream.items.filter(isOpen).length > 1 ? undefined : findItem(stream, place)
 }
 
-/** An item as an event shows it; `payload` is the event, and `path` leads to the item in it. */
-export type SentItem = { sent: Json; index: number | undefined; payload: string; path: (string | number)[] }
+/** An item as an event shows it; `exact` is the event, in which `path` leads to the item. */
+export type SentItem = { sent: Json; index: number | undefined; exact: ExactValues; path: Path }
 
 /** The same item announced twice is one item. */
 export function itemAdded(stream: ResponseStream, item: SentItem): PartEvent[] {
   const ids = idsOf(item.sent)
   if (stream.items.some((known) => !known.ended && ids.some((id) => known.ids.includes(id)))) return []
-  return beginItem(begin(stream, item), item.sent, argumentText(item.sent, item.payload, item.path))
+  return beginItem(begin(stream, item), item.sent, argumentText(item.sent, item.exact, item.path))
 }
 
 /** The item as a whole, from the event that ends it. */
@@ -98,8 +98,8 @@ export function wholeItem(stream: ResponseStream, item: SentItem): PartEvent[] {
   return [...beginItem(begun, item.sent, ''), ...ending(begun, item)]
 }
 
-export function ending(item: Item, { sent, payload, path }: SentItem): PartEvent[] {
-  return endItem(item, { sent, text: argumentText(sent, payload, path), raw: exactJson(payload, path) })
+export function ending(item: Item, { sent, exact, path }: SentItem): PartEvent[] {
+  return endItem(item, { sent, text: argumentText(sent, exact, path), raw: sent.type === 'reasoning' ? exact(path) : undefined })
 }
 
 /** The item by one of its ids, and its place where several have that; else the one of its kind at its place, if it is one of `possible` and no other call. */

@@ -335,6 +335,30 @@ describe('what a server should not send', () => {
     },
   )
 
+  it.each<[string, Event]>([
+    ['without a type', { error: { message: 'it broke' } }],
+    ['as a text', { error: 'it broke' }],
+    ['with a code', { code: 529, message: 'it broke' }],
+    ['in a list', [{ error: { message: 'it broke' } }] as unknown as Event],
+    ['beside an event that nobody knows', { type: 'completion', error: { message: 'it broke' } }],
+  ])('may be an error %s', (_, error) => {
+    expect(read(begin, error).fault).toMatchObject({ class: 'transient', reason: expect.stringContaining('it broke') })
+  })
+
+  it('has a bound for whatever comes out late or never', () => {
+    const many = Array.from({ length: limits.responseItemsMax + 1 }, (_, n) => start(n, { type: 'server_tool_use' }))
+    expect(read(begin, ...many).fault?.reason).toContain('blocks')
+    expect(read(begin, ...many.slice(1)).fault).toBeUndefined()
+    const signature = delta(0, { type: 'signature_delta', signature: 'x'.repeat(limits.roundPartsBytesMax / 4) })
+    expect(read(begin, start(0, { type: 'thinking' }), ...new Array(5).fill(signature)).fault?.reason).toContain('signature')
+    const usage = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`n${n}`, n]))
+    const counted = [
+      { type: 'message_delta', usage },
+      { type: 'message_delta', usage: { output_tokens: 3 } },
+    ]
+    expect(read(begin, ...counted)).toMatchObject({ rawUsage: { output_tokens: 3 }, usage: { outputTokens: 3 } })
+  })
+
   it.each([['{"type":"content_block_delta","ind'], ['[]']])('spoils the attempt where it cannot be read: %s', (data) => {
     const message = read(begin, start(0, toolUse()), data)
     expect(message.fault).toMatchObject({ code: 'provider.stream', class: 'transient', retryable: true })

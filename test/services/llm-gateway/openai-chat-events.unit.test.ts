@@ -241,6 +241,11 @@ describe('a call', () => {
       [call(0, 'c1', 'read', '{"a":[{"b":1},'), call(0, none, none, '{"b":1}]}')],
       [one({ text: '{"a":[{"b":1},{"b":1}]}' })],
     ],
+    [
+      'another object behind a name that came again, in a call with an id',
+      [call(0, 'c1', 'read', a), call(0, none, 'read', ''), call(0, none, none, b)],
+      [one({ text: a + b })],
+    ],
     ['JSON in a JSON text', [call(0, 'c1', 'read', '"{\\"path\\":\\"a\\"}"')], [one({ text: '"{\\"path\\":\\"a\\"}"' })]],
     ['two names that are no tool', [call(0, 'c1', 'read', ''), call(0, 'c1', 'write', a)], [one({ name: 'readwrite' })]],
   ])('is not mended: %s', (_, chunks, expected) => {

@@ -421,6 +421,11 @@ describe('the end', () => {
     expect(read(created('r1'), created('r2'), added(fc()), created('r2')).fault).toBeUndefined()
   })
 
+  it('spoils the attempt where the arguments of a call without a name never end', () => {
+    const piece = delta('x'.repeat(limits.roundPartsBytesMax / 4))
+    expect(read(added(fc({ name: '' })), ...new Array(6).fill(piece)).fault?.reason).toContain('too large')
+  })
+
   it('spoils the attempt where it has more items than anybody would send', () => {
     const many = Array.from({ length: limits.responseItemsMax + 1 }, (_, n) => added({ type: 'web_search_call', id: `w${n}` }, n))
     expect(read(...many).fault?.reason).toContain('items')
