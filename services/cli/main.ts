@@ -230,7 +230,9 @@ for (const answer of ['approve', 'reject'] as const) {
 
 const policy = program
   .command('policy')
-  .description("thresholds, caps and modes of rules over those of agent files, from the next model response on; AGENT is a name, or '*' for all")
+  .description(
+    "thresholds, caps and modes of rules over those of agent files, from the next model response on; AGENT is a name, or '*' for all",
+  )
 
 withSettings(policy.command('set'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
   .description('sets some and keeps what else is set; beside a running Weir, without a restart')
@@ -256,7 +258,12 @@ withSettings(policy.command('diff'), [...whichBus, 'topicPrefix'])
   .option('--file <file>', 'JSON, by key, in the place of all that is set for the agent')
   .option('--json', 'one JSON object a line; services/cli/policy/difference.ts says what is in it')
   .action(async (agent, changes, options) => {
-    process.exitCode = await (await import('./policy/look.ts')).diffPolicy(agent, { changes, ...options }, await settingsOf(options), process.stdout)
+    process.exitCode = await (await import('./policy/look.ts')).diffPolicy(
+      agent,
+      { changes, ...options },
+      await settingsOf(options),
+      process.stdout,
+    )
   })
 
 withSettings(policy.command('unset'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
@@ -302,7 +309,11 @@ program
     'scenarios, or conversations as weir inspect --json prints them, through validator and loop-detector, offline; exit 1: not as labelled',
   )
   .argument('<file>', 'JSON lines; services/cli/judge/README.md explains the format')
-  .option('--set <key=value>', 'a threshold, as agent files name it, or the mode of a rule: loop.identicalFailures=2, rule.cycle=shadow; may be given again', listed)
+  .option(
+    '--set <key=value>',
+    'a threshold, as agent files name it, or the mode of a rule: loop.identicalFailures=2, rule.cycle=shadow; may be given again',
+    listed,
+  )
   .option('--json', 'one JSON object a scenario: the first intervention, and whether it is as expected')
   .action(async (file, options) => {
     process.exitCode = (await import('./judge/judge.ts')).judgeFile(file, options, process.stdout)
