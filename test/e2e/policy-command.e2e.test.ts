@@ -53,7 +53,14 @@ describe('weir policy', () => {
     expect(errors.match(/intervention:/g)).toHaveLength(2)
 
     const shown = server.requests.map((request) => [/^SYSTEM INTERVENTION/m.test(systemOf(request)), request.tool_choice?.type === 'none'])
-    expect(shown).toEqual([[false, false], [false, false], [false, false], [false, false], [true, false], [true, true]])
+    expect(shown).toEqual([
+      [false, false],
+      [false, false],
+      [false, false],
+      [false, false],
+      [true, false],
+      [true, true],
+    ])
 
     const timeline: Timeline = JSON.parse((await run(['inspect', 'c', '--json'])).out)
     const rounds = timeline.turns[0]?.rounds ?? []
@@ -99,13 +106,20 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
       'caps.rounds': { value: '10', origin: 'operator-all' },
       'caps.tokens': { value: null, origin: 'default' },
     })
-    expect((await run(['policy', 'get'])).out).toMatch(/^all agents: set by .*\n {2}caps.rounds +10\n {2}rule.sweep +shadow\nagent coder: set by anna/)
+    expect((await run(['policy', 'get'])).out).toMatch(
+      /^all agents: set by .*\n {2}caps.rounds +10\n {2}rule.sweep +shadow\nagent coder: set by anna/,
+    )
 
     expect(await run(['policy', 'diff', 'coder', 'rule.sweep=enforce'])).toMatchObject({ code: 0, out: 'no difference for agent coder\n' })
     await writeFile(join(folder, 'coder.json'), '{"loop.cycleLaps": 4}')
     const differs = await run(['policy', 'diff', 'coder', '--file', 'coder.json', '--json'])
     expect(differs.code).toBe(1)
-    expect(differs.out.trim().split('\n').map((line) => JSON.parse(line))).toEqual([
+    expect(
+      differs.out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
       { key: 'loop.cycleLaps', before: { value: '3', origin: 'default' }, after: { value: '4', origin: 'operator' } },
       { key: 'rule.sweep', before: { value: 'enforce', origin: 'operator' }, after: { value: 'shadow', origin: 'operator-all' } },
     ])
@@ -118,8 +132,14 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
   }, 60_000)
 
   it.each<[string[], string]>([
-    [['set', 'coder', 'loop.identicalFails=2'], '"loop.identicalFails=2" names no threshold; did you mean loop.identicalFailures? There are loop.'],
-    [['set', 'coder', 'rule.cycel=shadow'], '"rule.cycel=shadow" names no rule; did you mean rule.cycle? There are rule.identical-failure, '],
+    [
+      ['set', 'coder', 'loop.identicalFails=2'],
+      '"loop.identicalFails=2" names no threshold; did you mean loop.identicalFailures? There are loop.',
+    ],
+    [
+      ['set', 'coder', 'rule.cycel=shadow'],
+      '"rule.cycel=shadow" names no rule; did you mean rule.cycle? There are rule.identical-failure, ',
+    ],
     [['set', 'coder', 'loop.cycleLaps=0'], 'loop.cycleLaps is 0; must be a whole number from 1 to 1000'],
     [['set', 'loop.cycleLaps=2', 'x=1'], "'loop.cycleLaps=2' stands where the agent's name must stand"],
     [['set', 'coder'], 'nothing to set: give KEY=VALUE'],

@@ -20,7 +20,10 @@ function policyIn(key: string, value: Uint8Array): AgentPolicy {
   const message = decode(value)
   if (message.type === 'agent-policy') return message
   const agent = key.slice(policyKeyPrefix.length)
-  throw new WeirError('policies.unreadable', `the record ${key} in policies is a ${message.type}; remove it with weir policy unset '${agent}'`)
+  throw new WeirError(
+    'policies.unreadable',
+    `the record ${key} in policies is a ${message.type}; remove it with weir policy unset '${agent}'`,
+  )
 }
 
 /** In the place of what was set for the agent. */
@@ -33,7 +36,10 @@ export async function storePolicy(
 }
 
 /** By its key, so that a record that cannot be read can be removed too. Throws `policy.unknown`. */
-export async function removePolicy({ bus, topicPrefix }: { bus: Pick<Bus, 'append' | 'list'>; topicPrefix: string }, agent: string): Promise<void> {
+export async function removePolicy(
+  { bus, topicPrefix }: { bus: Pick<Bus, 'append' | 'list'>; topicPrefix: string },
+  agent: string,
+): Promise<void> {
   const topic = `${topicPrefix}policies`
   const there = await bus.list({ topic, partition: 0, prefix: policyKeyPrefix })
   const agents = there.flatMap(({ key, value }) => (value === null ? [] : [key.slice(policyKeyPrefix.length)]))
