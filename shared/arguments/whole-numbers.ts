@@ -8,16 +8,23 @@ export function withWholeNumbers(text: string, schema: Record<string, unknown>):
   if (!/\d(?:\.0+(?!\d)|(?:\.\d+)?[eE]\+?\d)/.test(text)) return undefined
   const pieces: string[] = []
   let done = 0
+  let looked = 0
   for (const { from, to, path } of numbersIn(text)) {
     const sent = text.slice(from, to)
     const value = Number(sent)
     // A zero below zero is another value for those who read floats.
-    if (/^-?\d+$/.test(sent) || !Number.isSafeInteger(value) || Object.is(value, -0) || !isWholeAt(path, schema)) continue
+    if (/^-?\d+$/.test(sent) || !Number.isSafeInteger(value) || Object.is(value, -0)) continue
+    looked += 1
+    if (looked > numbersMax) return undefined
+    if (!isWholeAt(path, schema)) continue
     pieces.push(text.slice(done, from), String(value))
     done = to
   }
   return done === 0 ? undefined : [...pieces, text.slice(done)].join('')
 }
+
+/** Looking a place up in a schema takes time; of arguments with more such numbers none is touched. */
+const numbersMax = 1_000
 
 /** Names of members and places in lists, from the top. */
 export type Place = readonly (string | number)[]

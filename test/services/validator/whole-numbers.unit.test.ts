@@ -43,6 +43,7 @@ describe('a whole number that is written like a fraction', () => {
     ['{"n":9007199254740993.0}'],
     ['{"share":30.0,"text":"n\\":30.0"}'],
     ['{"text":"30.0, 3e1"}'],
+    [`{"list":[${'1.0,'.repeat(1_000)}1.0]}`],
   ])('stays as it is where there is none, or something could be lost: %s', (raw) => {
     expect(withWholeNumbers(raw, schema)).toBeUndefined()
   })
