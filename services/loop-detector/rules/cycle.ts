@@ -21,6 +21,7 @@ type Memory = { rounds: Lap[]; repeats: number[]; rungs: (Rung | 'none')[] }
 export const cycle: Rule<Memory> = {
   name: 'cycle',
   version: 1,
+  endedBy: 'a round that breaks the order; laps count anew behind it',
   begin: () => ({ rounds: [], repeats: Array.from({ length: periodMax + 1 }, () => 0), rungs: [] }),
 
   judge(memory, { calls, print }, { loop }) {
