@@ -1253,7 +1253,10 @@ export type RejectionCode = 'unknown_tool' | 'no_arguments' | 'bad_arguments' | 
 export type Repair = {
   /** the text exactly as it came */
   sent: string
-  /** what was done: fence, trailing-comma, single-quotes, python-word, control-character, bad-escape */
+  /**
+   * what was done: fence, trailing-comma, single-quotes, python-word, control-character, bad-escape; whole-number (30.0 where an integer is
+   * wanted)
+   */
   how: string[]
 }
 

@@ -1,5 +1,6 @@
 // One round of a timeline on a page: attempts, what the model said, calls, and what the loop-detector made of it.
 
+import { rules } from '../../loop-detector/rules.ts'
 import { count, took } from '../terminal/quantities.ts'
 import type { Page } from './page.ts'
 import { printCall } from './print-call.ts'
@@ -120,6 +121,8 @@ function printIntervention(
   )
   if (key !== '') page.entry(6, 'key', key, 'faint')
   if (evidence.length > 0) page.entry(6, 'evidence', evidence.map(evidenceText).join('; '), 'faint')
+  const endedBy = rules.find(({ name, version }) => name === rule && version === ruleVersion)?.endedBy
+  if (endedBy !== undefined) page.entry(6, 'ended by', endedBy, 'faint')
   if (label === 'detector' && text !== '' && text !== nextNudge) page.quote(6, text)
 }
 

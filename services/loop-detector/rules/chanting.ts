@@ -12,6 +12,7 @@ type Memory = { rung: Finding['rung'] | 'none' }
 export const chanting: Rule<Memory> = {
   name: 'chanting',
   version: 1,
+  endedBy: 'a new result of a tool',
   begin: () => ({ rung: 'none' }),
 
   judge(memory, { round, called, text, news }) {

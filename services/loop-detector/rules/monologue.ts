@@ -16,6 +16,7 @@ type Memory = Pick<Streak, 'rung' | 'evidence'> & { inRow: number; same: number;
 export const monologue: Rule<Memory> = {
   name: 'monologue',
   version: 1,
+  endedBy: 'a call',
   begin: () => ({ rung: 'none', evidence: [], inRow: 0, same: 0, last: '' }),
 
   judge(memory, { round, called, spoke, text }) {

@@ -22,6 +22,7 @@ type Memory = Map<string, AnswerStreak>
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
   version: 2,
+  endedBy: 'an answer that the turn has not seen, or a change',
   begin: () => new Map(),
 
   judge(memory, { round, calls, news }, { loop }) {
