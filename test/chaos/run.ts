@@ -27,6 +27,7 @@ import { troubleIn } from './log-lines.ts'
 import type { PlannedFault } from './plan.ts'
 import { planFaults } from './plan.ts'
 import { startProvider } from './provider.ts'
+import { replayTopics } from './replay.ts'
 import type { RunFacts } from './report.ts'
 import { report } from './report.ts'
 import { settled } from './settled.ts'
@@ -124,8 +125,10 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
     const records = await readTopics(place)
     const committed = await readCommits(place)
     times.lap('read')
+    const replayed = await replayTopics({ bootstrapServers, prefix, folder })
+    times.lap('replay')
     const evidence: Evidence = { partitions, records, starts, sent: load.sent, said, disturbances, exits, committed }
-    const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted }), ...check(evidence)]
+    const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted }), ...replayed.violations, ...check(evidence)]
     times.lap('check')
     const facts: RunFacts = {
       inflicted,
@@ -135,6 +138,7 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
       asksAgain: load.asksAgain(),
       modelRequests: provider.requests(),
       toolsEnded: ended,
+      replayed,
       trouble: troubleIn(join(folder, 'logs')),
       times: times.laps,
     }
