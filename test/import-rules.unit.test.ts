@@ -216,7 +216,7 @@ function servicesApart(files: Parsed[]): string[] {
   return files
     .filter(({ file }) => isUnder('services', file))
     .flatMap(({ file, imports }) => {
-      const seesAll = ['services/stages.ts', 'services/weir.ts'].includes(file) || isUnder('services/cli', file)
+      const seesAll = ['services/stages.ts', 'services/reducers.ts', 'services/weir.ts'].includes(file) || isUnder('services/cli', file)
       const allowed = ['shared', 'schemas', seesAll ? 'services' : serviceOf(file)]
       return imports
         .filter(({ target }) => isInTree(target) && !allowed.some((folder) => isUnder(folder, target)))

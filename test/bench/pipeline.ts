@@ -73,7 +73,7 @@ async function* streamOf(history: HistoryEntry[], rounds: number): ReturnType<Pr
 }
 
 /** Runs the pipeline on a file of its own and takes it away again. */
-async function withStages<T>(
+export async function withStages<T>(
   rounds: number,
   clock: Clock,
   measure: (weir: { bus: Bus; edge: Edge; agent: Agent }) => Promise<T>,
@@ -100,7 +100,7 @@ async function withStages<T>(
   }
 }
 
-async function converse(edge: Edge, agent: Agent, conversation: string): Promise<void> {
+export async function converse(edge: Edge, agent: Agent, conversation: string): Promise<void> {
   const { outcome, reason } = await edge.reply({ agent, conversation, messageId: 'm', text: 'look around' })
   if (outcome !== 'answered') throw new Error(`the bench's conversation ended ${outcome}: ${reason}`)
 }

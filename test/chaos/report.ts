@@ -9,6 +9,7 @@ import { guardLines } from './guard-report.ts'
 import type { GuardChange } from './guard-world.ts'
 import type { LineKind } from './log-lines.ts'
 import type { FaultKind } from './plan.ts'
+import type { ReplaySaid } from './replay.ts'
 
 export type RunFacts = {
   inflicted: Inflicted[]
@@ -18,6 +19,8 @@ export type RunFacts = {
   asksAgain: number
   modelRequests: number
   toolsEnded: number
+  /** What weir replay said of the topics. */
+  replayed: Pick<ReplaySaid, 'turns' | 'decisions'>
   trouble: LineKind[]
   /** Milliseconds of each part of the run. */
   times: Record<string, number>
@@ -56,6 +59,7 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
     `calls: ${tally(results.map(({ status }) => status))}; tools started: ${evidence.starts.length}, ended: ${facts.toolsEnded}`,
     `unknown outcomes explained by: ${tally(explainUnknowns(evidence).map(({ why }) => why ?? 'NOTHING'))}`,
     `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
+    `replayed: ${facts.replayed.turns} turns, ${facts.replayed.decisions} decisions the same again`,
     ...guardLines(evidence, facts.guardChanges),
     approvalLine(evidence),
     `faults (hit of asked): ${tallyFaults(facts)}`,

@@ -28,6 +28,7 @@ import { startPeople, writeRules } from './people.ts'
 import type { PlannedFault } from './plan.ts'
 import { planFaults } from './plan.ts'
 import { startProvider } from './provider.ts'
+import { replayTopics } from './replay.ts'
 import type { RunFacts } from './report.ts'
 import { report } from './report.ts'
 import { settled } from './settled.ts'
@@ -132,6 +133,8 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
     const records = await readTopics(place)
     const committed = await readCommits(place)
     times.lap('read')
+    const replayed = await replayTopics({ bootstrapServers, prefix, folder })
+    times.lap('replay')
     const evidence: Evidence = {
       partitions,
       records,
@@ -143,7 +146,7 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
       exits,
       committed,
     }
-    const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted }), ...check(evidence)]
+    const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted }), ...replayed.violations, ...check(evidence)]
     times.lap('check')
     const facts: RunFacts = {
       inflicted,
@@ -153,6 +156,7 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
       asksAgain: load.asksAgain(),
       modelRequests: provider.requests(),
       toolsEnded: ended,
+      replayed,
       trouble: troubleIn(join(folder, 'logs')),
       times: times.laps,
     }

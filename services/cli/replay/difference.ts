@@ -26,10 +26,12 @@ export function timeOf({ inputRecord, logged }: Difference): Milliseconds {
   return inputRecord?.time ?? logged?.time ?? 0
 }
 
-export function isSameRecord(logged: StoredRecord, again: RecordToAppend): boolean {
-  if (logged.key !== again.key || logged.value === null || again.value === null) return false
-  if (isSameBytes(logged.value, again.value)) return true
-  return schemaIdIn(logged.value) !== schemaIdIn(again.value) && isSameBytes(asOfNow(logged.value), again.value)
+/** Keeps D1. */
+export function sameness(logged: StoredRecord, again: RecordToAppend): 'bytes' | 'content' | 'no' {
+  if (logged.key !== again.key || logged.value === null || again.value === null) return 'no'
+  if (isSameBytes(logged.value, again.value)) return 'bytes'
+  const isOtherVersion = schemaIdIn(logged.value) !== schemaIdIn(again.value)
+  return isOtherVersion && isSameBytes(asOfNow(logged.value), again.value) ? 'content' : 'no'
 }
 
 /** In the schema of this version; empty: it cannot be read. */

@@ -21,7 +21,11 @@ export function printReplayed(
 ): void {
   const what = `${count(tally.records, 'record')} read, ${count(tally.turns, 'turn')}`
   const line = (tone: Parameters<typeof painted>[1], text: string): boolean => out.write(`${painted(out, tone, printable(text))}\n`)
-  if (first === undefined) line('good', `The same: ${what}, ${count(tally.same, 'decision')} again, byte for byte as in the log.`)
+  if (first === undefined)
+    line(
+      'good',
+      `The same: ${what}, ${count(tally.same, 'decision')} again as in the log, ${tally.sameContent === 0 ? 'byte for byte' : 'by their content'}.`,
+    )
   else line('bad', `Differs: ${what}, ${count(tally.same, 'decision')} as in the log, ${differences} not.`)
   for (const note of notesOf(tally)) line('faint', note)
   if (first === undefined) return
@@ -31,7 +35,10 @@ export function printReplayed(
   line('title', `The first difference, at ${instant(timeOf(first))}: ${differenceText(first)}`)
   line('plain', `  led to by  ${inputText(first)}`)
   line('plain', `  log        ${first.logged === undefined ? 'nothing' : `${addressText(first.logged)}, id ${first.logged.id}`}`)
-  line('plain', `  replay     ${first.again === undefined ? 'nothing' : `${first.again.topic}/${first.again.partition}, id ${first.again.id}`}`)
+  line(
+    'plain',
+    `  replay     ${first.again === undefined ? 'nothing' : `${first.again.topic}/${first.again.partition}, id ${first.again.id}`}`,
+  )
   for (const cause of causesOf(first, { log: tally.writtenBy, own: version() })) line('warning', `  ${cause}`)
   line('plain', '')
   const width = columnsOfOutput(out)
@@ -43,10 +50,11 @@ export function printReplayed(
   for (const { text } of sideBySide(contentIn(first.inputRecord), undefined, { width, full })) line('plain', text)
 }
 
-function notesOf({ awaited, deleted, unjudged, unjudgedKeys }: Tally): string[] {
+function notesOf({ sameContent, awaited, deleted, unjudged, unjudgedKeys }: Tally): string[] {
   const names = [...unjudgedKeys].slice(0, 5).join(', ')
   const more = unjudgedKeys.size > 5 ? ', …' : ''
   return [
+    ...(sameContent > 0 ? [`  in another version of their schema, so compared by content: ${count(sameContent, 'record')}`] : []),
     ...(unjudged > 0 ? [`  not judged: ${count(unjudged, 'record')} of units whose beginning is not there (${names}${more})`] : []),
     ...(awaited > 0 ? [`  not in the log yet: ${count(awaited, 'record')}; a stage is behind, or the range ends there`] : []),
     ...(deleted > 0 ? [`  no longer in the log: ${count(deleted, 'record')}`] : []),

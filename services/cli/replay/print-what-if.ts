@@ -73,6 +73,12 @@ function cut(text: string, full: boolean, width: number): string {
 /** What `weir replay --set … --json` prints. Fields are added, none changes its meaning. */
 export function whatIfJson({ asked, conversations, changes }: WhatIfPage): string {
   const { roundsSaved, tokensSaved, refused } = totalsOf(changes)
-  const totals = { conversations, touched: changes.length, roundsSavedAtMost: roundsSaved, tokensSavedAtMost: tokensSaved, falseAlarms: refused }
+  const totals = {
+    conversations,
+    touched: changes.length,
+    roundsSavedAtMost: roundsSaved,
+    tokensSavedAtMost: tokensSaved,
+    falseAlarms: refused,
+  }
   return printableJson({ asked, totals, changes: changes.map(({ refused: _, ...change }) => change) })
 }

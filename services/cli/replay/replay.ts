@@ -33,7 +33,12 @@ export type ReplayOptions = {
 type Asked = Omit<ReplayOptions, 'since' | 'until' | 'sweep'> & { period: Period; isKafka: boolean }
 
 /** `bundle`: a file of weir export; undefined: the log that the settings name. Resolves to the exit code. */
-export async function replay(bundle: string | undefined, options: ReplayOptions, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 1> {
+export async function replay(
+  bundle: string | undefined,
+  options: ReplayOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<0 | 1> {
   const { since, until, sweep, ...rest } = options
   const asked: Asked = { ...rest, period: periodOf(options, Date.now()), isKafka: bundle === undefined && settings.bus === 'kafka' }
   if (options.output !== undefined && sweep === undefined) throw new WeirError('usage', '--output is the plot of a --sweep: give that too')
@@ -50,7 +55,11 @@ export async function replay(bundle: string | undefined, options: ReplayOptions,
   return withLog(settings, (log) => compare(log, asked, out), { bundle })
 }
 
-async function compare(log: OpenLog, { conversation, json, full = false, period, isKafka }: Asked, out: NodeJS.WriteStream): Promise<0 | 1> {
+async function compare(
+  log: OpenLog,
+  { conversation, json, full = false, period, isKafka }: Asked,
+  out: NodeJS.WriteStream,
+): Promise<0 | 1> {
   const { progress } = log
   // Of the embedded bus a step is written whole, so there nothing is on its way.
   const replayed = await replayLog({ log: readOnly(log), conversation, ...period, grows: isKafka, now: log.bus.clock.now(), progress })
@@ -66,7 +75,14 @@ async function tryWhatIf(log: OpenLog, content: ReturnType<typeof contentOf>, as
   const { conversation, json, full = false, period } = asked
   const guard = asked.guard === undefined ? undefined : await (await import('./guard/guard-process.ts')).startGuardProcess(asked.guard)
   try {
-    const { changes, conversations } = await whatIf({ log: readOnly(log), contents: [content], guard, conversation, ...period, progress: log.progress })
+    const { changes, conversations } = await whatIf({
+      log: readOnly(log),
+      contents: [content],
+      guard,
+      conversation,
+      ...period,
+      progress: log.progress,
+    })
     log.progress.end()
     if (conversation !== undefined && conversations === 0) throw nothingOf(conversation)
     const page = { asked: wordsFor(asked), conversations, changes: changes[0] ?? [] }
@@ -110,7 +126,11 @@ function periodOf({ since, until }: ReplayOptions, now: number): Period {
 }
 
 function wordsFor({ set = [], policy, guard }: Asked): string {
-  const parts = [...set, ...(policy === undefined ? [] : [`the policy of ${policy}`]), ...(guard === undefined ? [] : [`the guard ${guard}`])]
+  const parts = [
+    ...set,
+    ...(policy === undefined ? [] : [`the policy of ${policy}`]),
+    ...(guard === undefined ? [] : [`the guard ${guard}`]),
+  ]
   return `${parts.join(', ')}${parts.length === 1 ? ' had been' : ' had all been'} in force`
 }
 
@@ -122,6 +142,10 @@ function writePlot(file: string, svg: string): void {
   try {
     writeFileSync(file, svg)
   } catch (cause) {
-    throw new WeirError('usage', `--output ${file} cannot be written: ${(cause as Error).message}`, { cause })
+    throw unwritable(file, cause)
   }
+}
+
+function unwritable(file: string, cause: unknown): WeirError {
+  return new WeirError('usage', `--output ${file} cannot be written: ${(cause as Error).message}`, { cause })
 }

@@ -28,7 +28,10 @@ export function sideBySide(
     if (!isPair) lines.push({ text: `    ${name}  ${full ? (a ?? shownB) : cut(a ?? shownB, valueWidth)}`, isDifferent })
     else if (!isDifferent) lines.push({ text: `    ${name}  ${cut(shownA, valueWidth)}`, isDifferent })
     else if (full && shownA.length + shownB.length > 2 * valueWidth)
-      lines.push({ text: `  ≠ ${name}  log     ${shownA}`, isDifferent }, { text: `    ${' '.repeat(nameWidth)}  replay  ${shownB}`, isDifferent })
+      lines.push(
+        { text: `  ≠ ${name}  log     ${shownA}`, isDifferent },
+        { text: `    ${' '.repeat(nameWidth)}  replay  ${shownB}`, isDifferent },
+      )
     else {
       const from = Math.max(0, commonStart(shownA, shownB) - Math.floor(valueWidth / 3))
       const [cutA, cutB] = [shownA, shownB].map((value) => cut(from === 0 ? value : `…${value.slice(from)}`, valueWidth))

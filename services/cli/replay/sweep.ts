@@ -34,7 +34,9 @@ export function printSweep({ key, conversations, rows }: SweepPage, out: NodeJS.
     out.write(`${`${value}`.padStart(6)}  ${painted(out, 'good', bar(roundsSaved, most))} ${roundsSaved} rounds\n`)
     out.write(`        ${painted(out, 'bad', bar(falseAlarms, most))} ${falseAlarms} false alarms\n`)
   }
-  out.write(`\nof ${count(conversations, 'conversation')}; rounds and tokens are saved at most: after the first changed decision nothing is known\n`)
+  out.write(
+    `\nof ${count(conversations, 'conversation')}; rounds and tokens are saved at most: after the first changed decision nothing is known\n`,
+  )
 }
 
 function bar(value: number, most: number): string {
@@ -60,12 +62,21 @@ export function sweepSvg({ key, conversations, rows }: SweepPage): string {
   ]
   const lines = series.map(({ name, colour, dash, of, lift }, index) => {
     const points = rows.map((row) => `${round(x(row.value))},${round(y(of(row)))}`)
-    const labels = rows.map((row) => `<text x="${round(x(row.value))}" y="${round(y(of(row)) + lift)}" text-anchor="middle" fill="${colour}">${of(row)}</text>`)
+    const labels = rows.map(
+      (row) => `<text x="${round(x(row.value))}" y="${round(y(of(row)) + lift)}" text-anchor="middle" fill="${colour}">${of(row)}</text>`,
+    )
     const dots = rows.map((row) => `<circle cx="${round(x(row.value))}" cy="${round(y(of(row)))}" r="3.5" fill="${colour}"/>`)
     const legend = `<text x="${size.left + index * 220}" y="28" fill="${colour}">${name}</text>`
-    return [`<polyline fill="none" stroke="${colour}" stroke-width="2"${dash} points="${points.join(' ')}"/>`, ...dots, ...labels, legend].join('\n')
+    return [
+      `<polyline fill="none" stroke="${colour}" stroke-width="2"${dash} points="${points.join(' ')}"/>`,
+      ...dots,
+      ...labels,
+      legend,
+    ].join('\n')
   })
-  const ticks = rows.map((row) => `<text x="${round(x(row.value))}" y="${size.height - size.bottom + 22}" text-anchor="middle">${row.value}</text>`)
+  const ticks = rows.map(
+    (row) => `<text x="${round(x(row.value))}" y="${size.height - size.bottom + 22}" text-anchor="middle">${row.value}</text>`,
+  )
   const base = size.height - size.bottom
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" font-family="system-ui, sans-serif" font-size="13" fill="#7a7a7a">
 <title>${key}: what each value would have saved at most, and the good calls that it would have refused, of ${count(conversations, 'conversation')}</title>

@@ -51,8 +51,18 @@ export async function startGuardProcess(given: string): Promise<GuardProcess> {
       }, msMax)
       const onMessage = (answer: Answer) => settle(() => resolve(answer))
       const onExit = (code: number | null, signal: string | null) => {
-        const last = complaints.trim().split('\n').find((line) => /Error|denied/i.test(line)) ?? ''
-        settle(() => reject(invalid(`its process ended while ${what} (${signal ?? `exit code ${code}`})${last === '' ? '' : `: ${printable(last.trim())}`}`)))
+        const last =
+          complaints
+            .trim()
+            .split('\n')
+            .find((line) => /Error|denied/i.test(line)) ?? ''
+        settle(() =>
+          reject(
+            invalid(
+              `its process ended while ${what} (${signal ?? `exit code ${code}`})${last === '' ? '' : `: ${printable(last.trim())}`}`,
+            ),
+          ),
+        )
       }
       function settle(end: () => void): void {
         clearTimeout(timer)

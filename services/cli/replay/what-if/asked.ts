@@ -52,18 +52,24 @@ function sectionsIn(file: string, text: string): Record<string, unknown> {
   try {
     content = parse(text)
   } catch (error) {
-    throw new WeirError('usage', `--policy ${file} is neither YAML nor JSON: ${(error as Error).message}`)
+    throw unreadable(file, error)
   }
   if (isObject(content)) return content
   throw new WeirError('usage', `--policy ${file} holds no sections; write for example: loop: { identicalFailures: 2 }`)
 }
 
 function pairsIn(file: string, section: string, values: unknown): string[] {
-  if (!isObject(values)) throw new WeirError('usage', `--policy ${file}: ${section} must be a section such as loop, empty or caps, with a value for each key`)
+  if (!isObject(values))
+    throw new WeirError('usage', `--policy ${file}: ${section} must be a section such as loop, empty or caps, with a value for each key`)
   return Object.entries(values).flatMap(([name, value]) => {
-    if (section === 'loop' && name === 'rules' && isObject(value)) return Object.entries(value).map(([rule, mode]) => `rule.${rule}=${mode}`)
+    if (section === 'loop' && name === 'rules' && isObject(value))
+      return Object.entries(value).map(([rule, mode]) => `rule.${rule}=${mode}`)
     return [`${section}.${name}=${value}`]
   })
+}
+
+function unreadable(file: string, cause: unknown): WeirError {
+  return new WeirError('usage', `--policy ${file} is neither YAML nor JSON: ${(cause as Error).message}`, { cause })
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

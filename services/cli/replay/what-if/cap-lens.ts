@@ -1,8 +1,8 @@
 // What the conversation would have decided under other caps: its inbox, folded as it was and under each overlay, round by round.
 // It looks until the first decision that differs: after it the two ask for different rounds, and the outcomes in the log are those of one of them.
 
-import type { Message, RoundOutcome } from '../../../../shared/messages.ts'
 import { decode } from '../../../../shared/codec.ts'
+import type { Message, RoundOutcome } from '../../../../shared/messages.ts'
 import type { PolicyContent } from '../../../../shared/policy/entries.ts'
 import { reducers } from '../../../reducers.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'

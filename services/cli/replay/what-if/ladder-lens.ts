@@ -26,7 +26,11 @@ export function ladderLens(
         if (!options.hasTurn(was.turn)) continue
         for (const [index, after] of others.entries()) {
           const is = after.find((message): message is RoundOutcome => isOutcome(message) && isOfRound(message, was))
-          options.changes[index]?.judged({ ...roundOf(record, was), was: decisionOf(was.intervention), is: decisionOf(is?.intervention ?? null) })
+          options.changes[index]?.judged({
+            ...roundOf(record, was),
+            was: decisionOf(was.intervention),
+            is: decisionOf(is?.intervention ?? null),
+          })
         }
       }
     },

@@ -1,0 +1,141 @@
+// `weir replay` as a command: what it prints, its exit codes, and what it refuses.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from '@jest/globals'
+import type { ReplayOptions } from '../../../../services/cli/replay/replay.ts'
+import { replay } from '../../../../services/cli/replay/replay.ts'
+import { openBundle } from '../../../../shared/bus/bundle/bus.ts'
+import { createBundle } from '../../../../shared/bus/bundle/writer.ts'
+import { systemClock } from '../../../../shared/clock.ts'
+import { decode, encode } from '../../../../shared/codec.ts'
+import { readSettings } from '../../../../shared/settings.ts'
+import { output } from '../../../support/output.ts'
+import type { BundleName } from './bundled-log.ts'
+import { bundleFile } from './bundled-log.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-replay-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function run(bundle: BundleName | { file: string }, options: ReplayOptions = {}): Promise<{ code: number; text: string }> {
+  const { stream, text } = output()
+  const file = typeof bundle === 'string' ? bundleFile(bundle) : bundle.file
+  const code = await replay(file, options, readSettings({}, {}), stream)
+  return { code, text: text() }
+}
+
+/** The bundle of I1 in which the third round was never answered by an intervention. */
+async function forged(): Promise<{ file: string }> {
+  const file = join(folder, 'forged.weir')
+  const from = await openBundle(bundleFile('i1-reflex-loop'), systemClock)
+  const to = createBundle(file, { force: true })
+  for (const { name, kind } of from.topics()) {
+    to.topic(name, kind)
+    const topic = from.facts.topicPrefix + name
+    for (const { partition, end } of await from.bus.ends(topic))
+      for (const record of await from.bus.read({ topic, partition, from: 0, to: end, limit: 10_000 })) {
+        const message = decode(record.value as Uint8Array)
+        const isThird = message.type === 'round-outcome' && message.round === 3
+        to.add({ ...record, topic: name, value: isThird ? encode({ ...message, intervention: null }) : record.value })
+      }
+  }
+  for (const turn of from.turns()) to.turn(turn)
+  await to.finish(from.facts)
+  await from.bus.close()
+  return { file }
+}
+
+describe('weir replay', () => {
+  it('says that all is the same, exit code 0', async () => {
+    const { code, text } = await run('i5-broken-schema')
+    expect(code).toBe(0)
+    expect(text).toMatch(/^The same: \d+ records read, 1 turn, \d+ decisions again as in the log/)
+  })
+
+  it('shows the first difference with both records and what led to it, exit code 1', async () => {
+    const { code, text } = await run(await forged())
+    expect(code).toBe(1)
+    expect(text).toContain('loop-detector wrote this round-outcome otherwise')
+    expect(text).toMatch(/led to by {2}weir\.rounds-checked\/\d+\/\d+, round-checked of i1-reflex-loop/)
+    expect(text).toMatch(/≠ intervention\S* +null/)
+    expect(text).toContain('What led to it')
+  })
+
+  it('prints the same as JSON', async () => {
+    const { text } = await run(await forged(), { json: true })
+    const said = JSON.parse(text)
+    expect(said).toMatchObject({ same: false, turns: 1, first: { kind: 'differs', stage: 'loop-detector', causes: [] } })
+    expect(said.first.logged.message.intervention).toBeNull()
+    expect(said.first.replayed.message.intervention.rule).toBe('identical-failure')
+    expect(said.first.input.message.type).toBe('round-checked')
+  })
+
+  it('tells what another threshold would have changed, under its singular name too, and that nothing is known behind it', async () => {
+    const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=2'] })
+    expect(code).toBe(0)
+    expect(text).toContain('i1-reflex-loop, turn 0, round 2')
+    expect(text).toContain('would be a nudge by identical-failure@1')
+    expect(text).toContain('unknown from here; saves at most 3 rounds')
+    expect(text).toContain('1 of 1 conversation would have gone another way')
+  })
+
+  it('takes a policy from a file, and --set over it', async () => {
+    const policy = join(folder, 'policy.yaml')
+    writeFileSync(policy, 'loop: { identicalFailures: 9, schemaFailures: 9, rules: { cycle: shadow } }\ncaps: { rounds: 2 }\n')
+    const { text } = await run('i1-reflex-loop', { policy, set: ['caps.rounds=25'], json: true })
+    expect(JSON.parse(text).changes).toMatchObject([{ round: 3, is: null }])
+  })
+
+  it('names each good call that would have been refused', async () => {
+    const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
+    expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
+    expect(text).toMatch(/weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/)
+  })
+
+  it('sweeps a threshold into a table and a plot', async () => {
+    const file = join(folder, 'plot.svg')
+    const { text } = await run('i3-no-termination', { sweep: 'loop.identicalSuccesses=2..6', output: file })
+    expect(text).toMatch(/ 2 +1 +≤ 5 +≤ \d+ +3\n/)
+    expect(text).toMatch(/ 5 +0 +≤ 0 +≤ 0 +0\n/)
+    expect(readFileSync(file, 'utf8')).toMatch(/^<svg .*<polyline/s)
+  })
+
+  it.each<[string, ReplayOptions, RegExp]>([
+    ['an unknown threshold', { set: ['loop.identicalFalures=2'] }, /did you mean loop\.identicalFailures/],
+    ['a value out of bounds', { set: ['loop.identicalFailures=0'] }, /must be a whole number from 1 to 1000/],
+    ['a sweep out of bounds', { sweep: 'loop.identicalFailures=990..1010' }, /from 1 to 1000/],
+    ['a sweep of nothing', { sweep: 'loop.identicalFailures=6..2' }, /--sweep is/],
+    ['a sweep beside a policy', { sweep: 'loop.cycleLaps=2..3', set: ['loop.cycleLaps=2'] }, /by itself/],
+    ['a plot of nothing', { output: 'plot.svg' }, /give that too/],
+    ['a time that is none', { since: 'yesterday-ish' }, /--since is/],
+    ['a policy that is not there', { policy: '/nowhere/policy.yaml' }, /--policy \/nowhere\/policy\.yaml/],
+    ['a conversation that is not there', { conversation: 'nobody' }, /nothing of a conversation "nobody"/],
+  ])('refuses %s', async (_, options, words) => {
+    await expect(run('i1-reflex-loop', options)).rejects.toThrow(words)
+  })
+})
+
+describe('bin/weir replay', () => {
+  const weir = fileURLToPath(new URL('../../../../bin/weir', import.meta.url))
+
+  async function ended(args: string[]): Promise<{ code: number | null; errors: string }> {
+    const child = spawn(weir, ['replay', ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    let errors = ''
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      errors += text
+    })
+    const [code] = await once(child, 'close')
+    return { code, errors }
+  }
+
+  it('ends with 2 where there is nothing to read, and with 2 for a file that is no bundle', async () => {
+    writeFileSync(join(folder, 'no-bundle'), 'nothing of ours')
+    const results = await Promise.all([ended(['--data-folder', 'none']), ended(['no-bundle'])])
+    expect(results.map(({ code }) => code)).toEqual([2, 2])
+    expect(results[0]?.errors).toContain('there is no log at')
+  })
+})
