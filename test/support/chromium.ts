@@ -13,6 +13,8 @@ export type Browser = {
   /** The value of an expression in the page; a promise is waited for. */
   evaluate<T>(expression: string): Promise<T>
   send<T = Record<string, unknown>>(method: string, parameters?: object): Promise<T>
+  /** Milliseconds of CPU that the page's process has had. */
+  cpuMs(): Promise<number>
   /** What the page complained about: errors, and loads that its policy refused. */
   complaints: string[]
   close(): Promise<void>
@@ -73,7 +75,7 @@ export async function openChromium(program: string): Promise<Browser> {
     })
   }
 
-  for (const domain of ['Page', 'Runtime', 'Log']) await send(`${domain}.enable`)
+  for (const domain of ['Page', 'Runtime', 'Log', 'Performance']) await send(`${domain}.enable`)
   return {
     complaints,
     send,
@@ -89,6 +91,10 @@ export async function openChromium(program: string): Promise<Browser> {
       const { result, exceptionDetails: error } = await send<Evaluated>('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })
       if (error !== undefined) throw new Error(error.exception?.description ?? error.text)
       return result.value
+    },
+    async cpuMs() {
+      const { metrics } = await send<{ metrics: { name: string; value: number }[] }>('Performance.getMetrics')
+      return 1000 * (metrics.find(({ name }) => name === 'ProcessTime')?.value ?? 0)
     },
     async close() {
       const ended = new Promise((resolve) => child.once('exit', resolve))

@@ -2,6 +2,7 @@
 
 import type { FailureClass } from '../../../shared/messages.ts'
 import { unreachable } from '../../../shared/stage.ts'
+import { reasons } from '../../conversation/texts.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../inspect/timeline.ts'
 import { count, took } from '../terminal/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
@@ -60,7 +61,7 @@ function endOf(turn: TurnTimeline, loops: Loop[]): End {
 }
 
 function answered({ cap, reason }: TurnEnd, loops: Loop[], after: string): End {
-  const isCut = reason.includes('; ')
+  const isCut = Object.values(reasons.cutBy).some((cut) => reason.endsWith(cut))
   const why: Phrase[] =
     cap === null
       ? loops.length === 0

@@ -164,7 +164,6 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
   return {
     node,
     drawn() {
-      time.draw()
       resized.observe(time.node)
       window.addEventListener('beforeprint', print)
     },

@@ -23,8 +23,11 @@ export function graphic<K extends keyof SVGElementTagNameMap>(tag: K, props: Pro
 }
 
 export function textNode(text: string): Text {
-  return document.createTextNode(printableLines(text).join('\n'))
+  return document.createTextNode(isPlain.test(text) ? text : printableLines(text).join('\n'))
 }
+
+/** Most texts have nothing in them that could be unseen, and looking closely at each costs more than all the rest of a row. */
+const isPlain = /^[\n\x20-\x7e]*$/
 
 /** In place of all that was in it. */
 export function fill(node: Element, ...children: Child[]): void {
