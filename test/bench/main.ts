@@ -11,6 +11,7 @@ import { benchExecutor } from './executor.ts'
 import { benchKafka } from './kafka.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
+import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
 import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
@@ -25,6 +26,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['loop-detector', benchLoopDetector],
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
+  ['report', benchReport],
   ['agent loop', benchAgentLoop],
   ['Kafka', benchKafka],
 ]

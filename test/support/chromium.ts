@@ -15,6 +15,8 @@ export type Browser = {
   send<T = Record<string, unknown>>(method: string, parameters?: object): Promise<T>
   /** Milliseconds of CPU that the page's process has had. */
   cpuMs(): Promise<number>
+  /** CPU time, in milliseconds, of each task of the page's main thread while `act` goes on. */
+  traced<T>(act: () => Promise<T>): Promise<{ value: T; tasks: number[] }>
   /** What the page complained about: errors, and loads that its policy refused. */
   complaints: string[]
   close(): Promise<void>
@@ -56,10 +58,14 @@ export async function openChromium(program: string): Promise<Browser> {
   const waiting = new Map<number, (reply: Reply) => void>()
   const complaints: string[] = []
   let loaded: (() => void) | undefined
+  let traceEnded: (() => void) | undefined
+  let trace: TraceEvent[] = []
   socket.onmessage = ({ data }) => {
     const reply = JSON.parse(String(data)) as Reply
     if (reply.id !== undefined) waiting.get(reply.id)?.(reply)
     if (reply.method === 'Page.loadEventFired') loaded?.()
+    if (reply.method === 'Tracing.dataCollected') trace.push(...(reply.params?.value as TraceEvent[]))
+    if (reply.method === 'Tracing.tracingComplete') traceEnded?.()
     if (reply.method === 'Runtime.exceptionThrown' || reply.method === 'Log.entryAdded') complaints.push(JSON.stringify(reply.params))
   }
 
@@ -96,6 +102,17 @@ export async function openChromium(program: string): Promise<Browser> {
       const { metrics } = await send<{ metrics: { name: string; value: number }[] }>('Performance.getMetrics')
       return 1000 * (metrics.find(({ name }) => name === 'ProcessTime')?.value ?? 0)
     },
+    async traced(act) {
+      trace = []
+      const isOver = new Promise<void>((resolve) => {
+        traceEnded = resolve
+      })
+      await send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['toplevel', 'disabled-by-default-devtools.timeline'] } })
+      const value = await act()
+      await send('Tracing.end')
+      await isOver
+      return { value, tasks: tasksIn(trace) }
+    },
     async close() {
       const ended = new Promise((resolve) => child.once('exit', resolve))
       socket.close()
@@ -104,6 +121,15 @@ export async function openChromium(program: string): Promise<Browser> {
       rmSync(profile, { recursive: true, force: true, maxRetries: 3 })
     },
   }
+}
+
+type TraceEvent = { name: string; ph: string; pid: number; tid: number; tdur?: number; args?: { name?: string } }
+
+function tasksIn(trace: TraceEvent[]): number[] {
+  const mains = new Set(trace.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(({ pid, tid }) => `${pid}/${tid}`))
+  return trace
+    .filter(({ name, tdur, pid, tid }) => /RunTask$/.test(name) && tdur !== undefined && mains.has(`${pid}/${tid}`))
+    .map(({ tdur = 0 }) => tdur / 1000)
 }
 
 function debuggerAddress(child: ChildProcess): Promise<string> {
