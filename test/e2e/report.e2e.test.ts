@@ -41,7 +41,13 @@ describe('weir report', () => {
     expect(html).toContain('once it was stopped: the model kept making the same failing call, <code>exec({})</code>; 3 of 4 rounds (75 %)')
     const { timeline } = dataIn<ReportData>(html, 'data-0')
     expect(timeline.turns[0]?.loops).toMatchObject([{ from: 1, to: 3, rule: 'identical-failure' }])
-    expect(timeline.turns[0]?.rounds[2]?.streaks).toContainEqual({ rule: 'identical-failure', what: 'exec({})', before: 2, after: 3, rung: 'nudge' })
+    expect(timeline.turns[0]?.rounds[2]?.streaks).toContainEqual({
+      rule: 'identical-failure',
+      what: 'exec({})',
+      before: 2,
+      after: 3,
+      rung: 'nudge',
+    })
     expect(html).not.toContain(desk.folder)
   })
 
@@ -52,7 +58,10 @@ describe('weir report', () => {
     const [all, bundle] = [await page('all.html'), await page('bundle.html')]
     expect(dataIn<ReportIndex>(bundle, 'index')).toMatchObject({
       source: 'the bundle incident.weir',
-      conversations: [{ conversation: 'quick-2', place: 0 }, { conversation: 'looping-1', place: 1 }],
+      conversations: [
+        { conversation: 'quick-2', place: 0 },
+        { conversation: 'looping-1', place: 1 },
+      ],
     })
     expect(dataIn(bundle, 'data-1')).toEqual(dataIn(all, 'data-1'))
   })
@@ -61,7 +70,10 @@ describe('weir report', () => {
     expect((await report(...at, '--conversation', 'looping-1', '--turn', '0', '-o', 'turn.html')).code).toBe(0)
     const unknown = await report(...at, '--conversation', 'looping-1', '--turn', '99', '-o', 'other.html')
     expect(unknown).toMatchObject({ code: 2, errors: 'weir: conversation looping-1 has no turn 99; its turns are 0\n' })
-    expect(await report(...at, '--turn', '0', '-o', 'other.html')).toMatchObject({ code: 2, errors: expect.stringContaining('--turn needs --conversation') })
+    expect(await report(...at, '--turn', '0', '-o', 'other.html')).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('--turn needs --conversation'),
+    })
   })
 
   it('writes over nothing that is there, unless it is told to', async () => {
@@ -81,6 +93,9 @@ describe('weir report', () => {
     const nowhere = await report(...at, '-o', 'no/such/folder/x.html')
     expect(nowhere.code).toBe(2)
     expect(nowhere.errors).toContain('no/such/folder/x.html cannot be written (ENOENT)')
-    expect(await report('absent.weir', '-o', 'none.html')).toMatchObject({ code: expect.any(Number), errors: expect.stringContaining('absent.weir') })
+    expect(await report('absent.weir', '-o', 'none.html')).toMatchObject({
+      code: expect.any(Number),
+      errors: expect.stringContaining('absent.weir'),
+    })
   })
 })

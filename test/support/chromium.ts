@@ -44,10 +44,21 @@ type Reply = { id?: number; method?: string; params?: Record<string, unknown>; r
 
 export async function openChromium(program: string): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), 'weir-chromium-'))
-  const options = ['--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run', '--disable-dev-shm-usage', `--user-data-dir=${profile}`]
+  const options = [
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--hide-scrollbars',
+    '--no-first-run',
+    '--disable-dev-shm-usage',
+    `--user-data-dir=${profile}`,
+  ]
   const child = spawn(program, [...options, '--remote-debugging-port=0', 'about:blank'], { stdio: ['ignore', 'ignore', 'pipe'] })
   const address = await debuggerAddress(child)
-  const targets = (await (await fetch(`http://${new URL(address).host}/json/list`)).json()) as { type: string; webSocketDebuggerUrl: string }[]
+  const targets = (await (await fetch(`http://${new URL(address).host}/json/list`)).json()) as {
+    type: string
+    webSocketDebuggerUrl: string
+  }[]
   const socket = new WebSocket(targets.find(({ type }) => type === 'page')?.webSocketDebuggerUrl ?? '')
   await new Promise((resolve, reject) => {
     socket.onopen = resolve
@@ -64,7 +75,7 @@ export async function openChromium(program: string): Promise<Browser> {
     const reply = JSON.parse(String(data)) as Reply
     if (reply.id !== undefined) waiting.get(reply.id)?.(reply)
     if (reply.method === 'Page.loadEventFired') loaded?.()
-    if (reply.method === 'Tracing.dataCollected') trace.push(...(reply.params?.value as TraceEvent[]))
+    if (reply.method === 'Tracing.dataCollected') trace.push(...((reply.params?.value ?? []) as TraceEvent[]))
     if (reply.method === 'Tracing.tracingComplete') traceEnded?.()
     if (reply.method === 'Runtime.exceptionThrown' || reply.method === 'Log.entryAdded') complaints.push(JSON.stringify(reply.params))
   }
@@ -94,7 +105,11 @@ export async function openChromium(program: string): Promise<Browser> {
     },
     async evaluate<T>(expression: string) {
       type Evaluated = { result: { value: T }; exceptionDetails?: { text: string; exception?: { description?: string } } }
-      const { result, exceptionDetails: error } = await send<Evaluated>('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true })
+      const { result, exceptionDetails: error } = await send<Evaluated>('Runtime.evaluate', {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+      })
       if (error !== undefined) throw new Error(error.exception?.description ?? error.text)
       return result.value
     },
@@ -107,7 +122,7 @@ export async function openChromium(program: string): Promise<Browser> {
       const isOver = new Promise<void>((resolve) => {
         traceEnded = resolve
       })
-      await send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['toplevel', 'disabled-by-default-devtools.timeline'] } })
+      await send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['toplevel'] } })
       const value = await act()
       await send('Tracing.end')
       await isOver
@@ -126,7 +141,9 @@ export async function openChromium(program: string): Promise<Browser> {
 type TraceEvent = { name: string; ph: string; pid: number; tid: number; tdur?: number; args?: { name?: string } }
 
 function tasksIn(trace: TraceEvent[]): number[] {
-  const mains = new Set(trace.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(({ pid, tid }) => `${pid}/${tid}`))
+  const mains = new Set(
+    trace.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain').map(({ pid, tid }) => `${pid}/${tid}`),
+  )
   return trace
     .filter(({ name, tdur, pid, tid }) => /RunTask$/.test(name) && tdur !== undefined && mains.has(`${pid}/${tid}`))
     .map(({ tdur = 0 }) => tdur / 1000)

@@ -60,7 +60,9 @@ function beginning({ conversations }: ReportIndex): string {
   const without = '<noscript><p>This page shows a log of Weir with a script of its own, which this browser does not run.</p></noscript>'
   if (conversations.length === 1 && only !== undefined)
     return `<div class="conversation"><p class="origin"><span class="wordmark">weir report</span><b>${escaped(printable(only.conversation))}</b></p><h1 class="sentence">${phrasesText(only.sentence)}</h1>${without}</div>`
-  const items = conversations.map(({ conversation, sentence }) => `<li>${escaped(printable(conversation))}<p>${phrasesText(sentence)}</p></li>`)
+  const items = conversations.map(
+    ({ conversation, sentence }) => `<li>${escaped(printable(conversation))}<p>${phrasesText(sentence)}</p></li>`,
+  )
   return `<div class="index"><p class="origin"><span class="wordmark">weir report</span></p>${without}<ol class="conversations">${items.join('')}</ol></div>`
 }
 

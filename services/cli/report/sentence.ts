@@ -84,7 +84,13 @@ function failureText({ class: failure, reason }: TurnEnd, turn: TurnTimeline, lo
   const internal = turn.failures[0]
   if (internal !== undefined) return [`something failed inside of Weir (${internal.stage}: `, { code: internal.reason }, ')']
   if (failure === 'no_progress' && loops.length > 0) return [...loopText(loops), ', and did not stop when it was asked to']
-  return [failure === null ? 'it failed' : failureWords[failure], ' (', { code: reason }, ')', ...(loops.length === 0 ? [] : loopText(loops, ', after '))]
+  return [
+    failure === null ? 'it failed' : failureWords[failure],
+    ' (',
+    { code: reason },
+    ')',
+    ...(loops.length === 0 ? [] : loopText(loops, ', after ')),
+  ]
 }
 
 const failureWords: Record<FailureClass, string> = {

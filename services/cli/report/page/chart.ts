@@ -155,7 +155,19 @@ function merged(spans: Span[], pieces: Piece[]): Bar[] {
 /** Of many in one the depth of the colour tells how much of the time they take. */
 function spanNode({ x, width, filled, tone, lane, label, spans }: Bar, y: number): SVGElement {
   const title = graphic('title', {}, spans === 1 ? label : `${spans} times ${lane}`)
-  return graphic('rect', { class: `span ${lane} ${tone}`, x, y, width, height: bar, rx: Math.min(2.5, width / 2), opacity: spans === 1 ? undefined : Math.min(1, 0.3 + (0.7 * filled) / width).toFixed(2) }, title)
+  return graphic(
+    'rect',
+    {
+      class: `span ${lane} ${tone}`,
+      x,
+      y,
+      width,
+      height: bar,
+      rx: Math.min(2.5, width / 2),
+      opacity: spans === 1 ? undefined : Math.min(1, 0.3 + (0.7 * filled) / width).toFixed(2),
+    },
+    title,
+  )
 }
 
 const foldWords: Record<Fold['kind'], string> = { loop: 'loop', idle: 'nothing happened', wait: 'a long wait' }

@@ -55,11 +55,15 @@ inBrowser('the page in a browser', () => {
     await browser.evaluate('new Promise((done) => setTimeout(done, 100))')
     await browser.evaluate('document.querySelectorAll(".record summary").forEach((one) => one.click())')
     expect(await browser.evaluate('document.body.dataset.obeyed ?? null')).toBeNull()
-    expect(await browser.evaluate('document.querySelectorAll("img, iframe, object, embed, #page script, #page [onload], #page [onerror]").length')).toBe(0)
+    expect(
+      await browser.evaluate(
+        'document.querySelectorAll("img, iframe, object, embed, #page script, #page [onload], #page [onerror]").length',
+      ),
+    ).toBe(0)
     const text = await browser.evaluate<string>('document.body.innerText')
     expect(text).toContain(hostileTexts[0])
     expect(text).toContain('\\u{202e}gnp.exe')
-    expect(text).not.toMatch(/[\u0000-\u0008\u000e-\u001f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/)
+    expect(text).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/u)
     expect(await browser.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(browser.complaints).toEqual([])
   })
@@ -84,7 +88,9 @@ inBrowser('the page in a browser', () => {
     await press('/')
     expect(await focused()).toBe('search')
     await browser.send('Input.insertText', { text: 'file-3.ts' })
-    await browser.evaluate('new Promise((done) => new MutationObserver(done).observe(document.querySelector("output"), { childList: true }))')
+    await browser.evaluate(
+      'new Promise((done) => new MutationObserver(done).observe(document.querySelector("output"), { childList: true }))',
+    )
     expect(await browser.evaluate('document.querySelector("output").textContent')).toBe('1 round')
     await press('Escape')
     expect(await browser.evaluate('document.querySelector("output").textContent')).toBe('')
@@ -98,7 +104,7 @@ inBrowser('the page in a browser', () => {
     expect(await rows()).toBeLessThan(200)
     await browser.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
     await browser.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))')
-    expect(await browser.evaluate('[...document.querySelectorAll(".number")].at(-1).textContent')).toBe('Round 1000')
+    expect(await browser.evaluate('[...document.querySelectorAll(".number")].at(-1).textContent')).toBe('1000')
     expect(await rows()).toBeLessThan(400)
     await browser.evaluate('dispatchEvent(new Event("beforeprint"))')
     expect(await rows()).toBe(1_000)
@@ -110,7 +116,9 @@ inBrowser('the page in a browser', () => {
     await browser.evaluate('document.querySelectorAll(".loop-head").forEach((one) => one.click())')
     await browser.evaluate('document.querySelectorAll(".round-head").forEach((one) => one.click())')
     expect(await browser.evaluate('document.documentElement.scrollWidth')).toBe(390)
-    expect(await browser.evaluate('[...new Set([...document.querySelectorAll(".round-head")].map((one) => one.offsetHeight))]')).toHaveLength(1)
+    expect(
+      await browser.evaluate('[...new Set([...document.querySelectorAll(".round-head")].map((one) => one.offsetHeight))]'),
+    ).toHaveLength(1)
   })
 
   it('shows an index of several conversations, and each by its address', async () => {

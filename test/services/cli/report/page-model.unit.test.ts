@@ -75,7 +75,10 @@ describe('the axis', () => {
   })
 
   it('fills its width without gaps, whatever is folded', () => {
-    const folds = fc.array(fc.tuple(fc.nat(1000), fc.nat(1000)).map(([a, b]) => fold(Math.min(a, b), Math.max(a, b))), { maxLength: 40 })
+    const folds = fc.array(
+      fc.tuple(fc.nat(1000), fc.nat(1000)).map(([a, b]) => fold(Math.min(a, b), Math.max(a, b))),
+      { maxLength: 40 },
+    )
     fc.assert(
       fc.property(folds, fc.integer({ min: 100, max: 2_000 }), (given, width) => {
         const pieces = piecesOf(0, 1_000, given, width)
@@ -103,7 +106,9 @@ describe('the axis', () => {
     const { turns } = dataOf(10, 5).timeline
     const ends = turns.map(({ end }) => end?.at ?? 0)
     const spans = turns.map((turn, index) => spansOf(turn, ends[index] ?? 0))
-    expect(foldsOf(turns, ends, spans, never)).toMatchObject([{ kind: 'loop', from: turns[0]?.rounds[5]?.askedAt, to: turns[0]?.rounds[9]?.endedAt }])
+    expect(foldsOf(turns, ends, spans, never)).toMatchObject([
+      { kind: 'loop', from: turns[0]?.rounds[5]?.askedAt, to: turns[0]?.rounds[9]?.endedAt },
+    ])
     expect(foldsOf(turns, ends, spans, () => true)).toEqual([])
   })
 })

@@ -86,7 +86,10 @@ describe('the sentence at the top of a report', () => {
     const log = begun()
     round(log, 1, '{"command":1}')
     finish(log, 1, { outcome: 'capped', reason: 'a limit', class: 'budget', cap })
-    expect(told(log.records)).toEqual({ sentence: `Ended without an answer after 1 round and 3.0 s: ${words}; it cost 15 tokens in all.`, tone: 'bad' })
+    expect(told(log.records)).toEqual({
+      sentence: `Ended without an answer after 1 round and 3.0 s: ${words}; it cost 15 tokens in all.`,
+      tone: 'bad',
+    })
   })
 
   it('tells of an answer in the last response that a budget allowed, and of one that was cut', () => {
@@ -94,7 +97,9 @@ describe('the sentence at the top of a report', () => {
     speak(log, 1, 'so far')
     finish(log, 1, { cap: 'rounds', reason: 'the model answered in its last response; the limit on rounds was reached' })
     const { sentence, tone } = told(log.records)
-    expect(sentence).toContain('The agent answered after 1 round and 3.0 s, in the last response that it was allowed: its limit on model rounds was reached')
+    expect(sentence).toContain(
+      'The agent answered after 1 round and 3.0 s, in the last response that it was allowed: its limit on model rounds was reached',
+    )
     expect(sentence).not.toContain('cut short')
     expect(tone).toBe('warning')
     const short = begun()
@@ -108,7 +113,8 @@ describe('the sentence at the top of a report', () => {
     log.ask(1)
     finish(log, 1, { outcome: 'failed', reason: 'the provider answered 529: overloaded', class: 'transient' })
     expect(told(log.records)).toEqual({
-      sentence: "Ended without an answer after 1 round and 3.0 s: the model's provider failed, for now (the provider answered 529: overloaded).",
+      sentence:
+        "Ended without an answer after 1 round and 3.0 s: the model's provider failed, for now (the provider answered 529: overloaded).",
       tone: 'bad',
     })
   })
@@ -116,7 +122,14 @@ describe('the sentence at the top of a report', () => {
   it('tells of a failure inside of Weir, and where', () => {
     const log = begun()
     log.ask(1)
-    log.write('conversation-events', { type: 'turn-failed', conversation: 'c', turn: 0, stage: 'executor', code: 'x', reason: 'a bug' } as Message)
+    log.write('conversation-events', {
+      type: 'turn-failed',
+      conversation: 'c',
+      turn: 0,
+      stage: 'executor',
+      code: 'x',
+      reason: 'a bug',
+    } as Message)
     finish(log, 1, { outcome: 'failed', reason: 'internal failure', class: 'internal' })
     expect(told(log.records).sentence).toBe(
       'Ended without an answer after 1 round and 3.0 s: something failed inside of Weir (executor: a bug).',
