@@ -32,8 +32,7 @@ export function pageHtml(index: ReportIndex, reports: MadeReport[]): string[] {
 <style>${style}</style>
 </head>
 <body>
-<noscript><main class="plain">${withoutScript(index)}</main></noscript>
-<div id="page"></div>
+<div id="page">${beginning(index)}</div>
 `
   return [
     head,
@@ -55,11 +54,16 @@ export function dataBlock(id: string, data: unknown): string {
   return `<script type="application/json" id="${id}">${json}</script>\n`
 }
 
-function withoutScript({ conversations }: ReportIndex): string {
-  const lines = conversations.map(
-    ({ conversation, sentence }) => `<h2>${escaped(printable(conversation))}</h2><p>${phrasesText(sentence)}</p>`,
+/** What is there before the script has read the data, and all that there is where no script runs. */
+function beginning({ conversations }: ReportIndex): string {
+  const [only] = conversations
+  const without = '<noscript><p>This page shows a log of Weir with a script of its own, which this browser does not run.</p></noscript>'
+  if (conversations.length === 1 && only !== undefined)
+    return `<div class="conversation"><p class="origin"><span class="wordmark">weir report</span><b>${escaped(printable(only.conversation))}</b></p><h1 class="sentence">${phrasesText(only.sentence)}</h1>${without}</div>`
+  const items = conversations.map(
+    ({ conversation, sentence }) => `<li>${escaped(printable(conversation))}<p>${phrasesText(sentence)}</p></li>`,
   )
-  return `<p>This page shows a log of Weir with a script of its own, which this browser does not run.</p>${lines.join('')}`
+  return `<div class="index"><p class="origin"><span class="wordmark">weir report</span></p>${without}<ol class="conversations">${items.join('')}</ol></div>`
 }
 
 function phrasesText(sentence: Phrase[]): string {

@@ -29,19 +29,24 @@ export function beginTable(): TableBuilder {
   }
 
   function placeOf(value: unknown): number {
-    const text = JSON.stringify(plain(value))
-    if (!places.has(text)) characters += text.length
-    return numberOf(places, text, table.values, () => JSON.parse(text))
+    const text = typeof value === 'number' ? `${value}` : (JSON.stringify(plain(value)) ?? 'null')
+    const found = places.get(text)
+    if (found !== undefined) return found
+    characters += text.length
+    places.set(text, table.values.length)
+    return table.values.push(plain(value)) - 1
   }
 
   function row({ topic, offset, time, id = '', message }: Logged): (string | number)[] {
-    const start = [numberOf(topics, topic, table.topics, () => topic), offset, time, id]
-    if (message === undefined) return [...start, undecoded]
-    if (characters > charactersMax) return [...start, leftOut]
-    const { type, ...rest } = message
-    const fields = Object.keys(rest)
-    const number = numberOf(types, [type, ...fields].join(), table.types, () => ({ type, fields }))
-    return [...start, number, ...Object.values(rest).map(placeOf)]
+    const cells = [numberOf(topics, topic, table.topics, () => topic), offset, time, id]
+    if (message === undefined) cells.push(undecoded)
+    else if (characters > charactersMax) cells.push(leftOut)
+    else {
+      const fields = Object.keys(message).filter((key) => key !== 'type')
+      cells.push(numberOf(types, `${message.type} ${fields.join()}`, table.types, () => ({ type: message.type, fields })))
+      for (const field of fields) cells.push(placeOf(Reflect.get(message, field)))
+    }
+    return cells
   }
 
   return {

@@ -2,6 +2,7 @@
 
 import type { FailureClass } from '../../../shared/messages.ts'
 import { unreachable } from '../../../shared/stage.ts'
+import { reasons } from '../../conversation/texts.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../inspect/timeline.ts'
 import { count, took } from '../terminal/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
@@ -60,7 +61,7 @@ function endOf(turn: TurnTimeline, loops: Loop[]): End {
 }
 
 function answered({ cap, reason }: TurnEnd, loops: Loop[], after: string): End {
-  const isCut = reason.includes('; ')
+  const isCut = Object.values(reasons.cutBy).some((cut) => reason.endsWith(cut))
   const why: Phrase[] =
     cap === null
       ? loops.length === 0
@@ -83,7 +84,13 @@ function failureText({ class: failure, reason }: TurnEnd, turn: TurnTimeline, lo
   const internal = turn.failures[0]
   if (internal !== undefined) return [`something failed inside of Weir (${internal.stage}: `, { code: internal.reason }, ')']
   if (failure === 'no_progress' && loops.length > 0) return [...loopText(loops), ', and did not stop when it was asked to']
-  return [failureWords[failure ?? 'internal'], ' (', { code: reason }, ')', ...(loops.length === 0 ? [] : loopText(loops, ', after '))]
+  return [
+    failure === null ? 'it failed' : failureWords[failure],
+    ' (',
+    { code: reason },
+    ')',
+    ...(loops.length === 0 ? [] : loopText(loops, ', after ')),
+  ]
 }
 
 const failureWords: Record<FailureClass, string> = {

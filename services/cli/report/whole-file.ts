@@ -1,12 +1,16 @@
 // A file that is there as a whole or not at all, and that takes the place of another one only where somebody said so.
 
+import { constants } from 'node:fs'
 import { access, link, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { WeirError } from '../../../shared/errors.ts'
 import { printable } from '../terminal/printable.ts'
 
-/** To be asked before the work that the file is for. Throws `usage`. */
+/** To be asked before the work that the file is for. Throws `usage` where it cannot be written. */
 export async function refuseExisting(file: string, force: boolean): Promise<void> {
+  await access(dirname(file), constants.W_OK).catch((cause) => {
+    throw refusal(file, cause)
+  })
   if (force) return
   const isThere = await access(file).then(
     () => true,

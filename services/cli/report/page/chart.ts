@@ -12,7 +12,8 @@ import { lanes, spansOf } from './spans.ts'
 
 export type Chart = {
   node: HTMLElement
-  draw(): void
+  /** `width`: for paper, in pixels; without it as wide as there is room. */
+  draw(width?: number): void
   /** Shows which round is looked at; undefined: none. */
   point(turn: number, round: number | undefined): void
 }
@@ -45,8 +46,8 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
   let pieces: Piece[] = []
   let pointed: { turn: number; round: number } | undefined
 
-  function draw(): void {
-    const width = Math.max(120, drawing.parentElement?.clientWidth ?? 0)
+  function draw(given?: number): void {
+    const width = given ?? Math.max(120, drawing.parentElement?.clientWidth ?? 0)
     pieces = piecesOf(from, to, foldsOf(turns, ends, spans, isOpen), width)
     drawing.setAttribute('width', String(width))
     drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
@@ -130,7 +131,8 @@ function roundAt(turns: ShownTurn[], time: number): { turn: number; round: numbe
 
 // ── Spans and folds ──
 
-type Bar = { x: number; width: number; tone: Span['tone']; lane: Lane; label: string; spans: number }
+/** `filled`: the sum of the widths of its spans. */
+type Bar = { x: number; width: number; filled: number; tone: Span['tone']; lane: Lane; label: string; spans: number }
 
 const widthMin = 1.5
 
@@ -138,19 +140,34 @@ function merged(spans: Span[], pieces: Piece[]): Bar[] {
   const bars: Bar[] = []
   for (const { from, to, tone, lane, label } of spans.toSorted((a, b) => a.from - b.from)) {
     const x = xOf(pieces, from)
-    const width = Math.max(widthMin, xOf(pieces, to) - x)
+    const exact = xOf(pieces, to) - x
+    const width = Math.max(widthMin, exact)
     const last = bars.at(-1)
     if (last !== undefined && last.tone === tone && x <= last.x + last.width + 0.5 && (width <= 3 || last.width <= 3 || last.spans > 1)) {
       last.width = Math.max(last.width, x + width - last.x)
+      last.filled += exact
       last.spans += 1
-    } else bars.push({ x, width, tone, lane, label: `${label}, ${took(Math.max(0, to - from))}`, spans: 1 })
+    } else bars.push({ x, width, filled: exact, tone, lane, label: `${label}, ${took(Math.max(0, to - from))}`, spans: 1 })
   }
   return bars
 }
 
-function spanNode({ x, width, tone, lane, label, spans }: Bar, y: number): SVGElement {
+/** Of many in one the depth of the colour tells how much of the time they take. */
+function spanNode({ x, width, filled, tone, lane, label, spans }: Bar, y: number): SVGElement {
   const title = graphic('title', {}, spans === 1 ? label : `${spans} times ${lane}`)
-  return graphic('rect', { class: `span ${lane} ${tone}`, x, y, width, height: bar, rx: Math.min(2.5, width / 2) }, title)
+  return graphic(
+    'rect',
+    {
+      class: `span ${lane} ${tone}`,
+      x,
+      y,
+      width,
+      height: bar,
+      rx: Math.min(2.5, width / 2),
+      opacity: spans === 1 ? undefined : Math.min(1, 0.3 + (0.7 * filled) / width).toFixed(2),
+    },
+    title,
+  )
 }
 
 const foldWords: Record<Fold['kind'], string> = { loop: 'loop', idle: 'nothing happened', wait: 'a long wait' }

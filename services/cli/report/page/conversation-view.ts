@@ -21,6 +21,8 @@ export type View = { node: HTMLElement; drawn: () => void; leave: () => void }
 
 /** Rounds of a page on paper whose details are printed too. */
 const printedDetailsMax = 60
+/** As wide as the lanes are on a sheet of A4 or letter. */
+const paperPixels = 600
 
 export function conversationView(data: ReportData, index: ReportIndex, readRecords: () => RecordTable): View {
   const { turns } = data.timeline
@@ -138,15 +140,26 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
 
   // ── On paper ──
 
+  let beforePaper: string[] | undefined
+
   function print(): void {
+    const isShort = turns.reduce((sum, { rounds }) => sum + rounds.length, 0) <= printedDetailsMax
+    beforePaper = [...unfolded]
+    if (isShort) for (const [turn, { loops }] of turns.entries()) for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
+    show()
     list.fillAll()
-    const rows = list.rows()
-    const all = rows.filter((row) => row.kind === 'round').length <= printedDetailsMax
-    for (const [place, row] of rows.entries())
-      if (row.kind === 'round' && (all || isRemarkable(row))) {
-        const item = list.reach(place)
-        if (item !== undefined) openRow(item, row)
-      }
+    for (const [place, row] of list.rows().entries()) {
+      const item = row.kind === 'round' && (isShort || isRemarkable(row)) ? list.reach(place) : undefined
+      if (item !== undefined) openRow(item, row as Row & { kind: 'round' })
+    }
+    time.draw(paperPixels)
+  }
+
+  function printed(): void {
+    unfolded.clear()
+    for (const key of beforePaper ?? []) unfolded.add(key)
+    show()
+    time.draw()
   }
 
   const main = element('main', {}, time.node, exchange(data), troubles(data), tools.node, list.node)
@@ -159,19 +172,22 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
     search: tools.focus,
     clear: tools.clear,
   })
-  const resized = new ResizeObserver(() => time.draw())
+  const resized = new ResizeObserver(() => {
+    if (!matchMedia('print').matches) time.draw()
+  })
   show()
   return {
     node,
     drawn() {
-      time.draw()
       resized.observe(time.node)
       window.addEventListener('beforeprint', print)
+      window.addEventListener('afterprint', printed)
     },
     leave() {
       unbind()
       resized.disconnect()
       window.removeEventListener('beforeprint', print)
+      window.removeEventListener('afterprint', printed)
     },
   }
 }

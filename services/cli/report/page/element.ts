@@ -22,9 +22,12 @@ export function graphic<K extends keyof SVGElementTagNameMap>(tag: K, props: Pro
   return node
 }
 
-export function textNode(text: string): Text {
-  return document.createTextNode(printableLines(text).join('\n'))
+function visible(text: string): string {
+  return isPlain.test(text) ? text : printableLines(text).join('\n')
 }
+
+/** Most texts have nothing in them that could be unseen, and looking closely at each costs more than all the rest of a row. */
+const isPlain = /^[\n\x20-\x7e]*$/
 
 /** In place of all that was in it. */
 export function fill(node: Element, ...children: Child[]): void {
@@ -35,7 +38,7 @@ export function fill(node: Element, ...children: Child[]): void {
 function setProps(node: Element, { on = {}, ...attributes }: Props): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue
-    node.setAttribute(name, value === true ? '' : printableLines(String(value)).join(' '))
+    node.setAttribute(name, value === true ? '' : visible(String(value)))
   }
   for (const [type, listener] of Object.entries(on)) node.addEventListener(type, listener)
 }
@@ -44,6 +47,6 @@ function append(node: Element, children: Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue
     if (Array.isArray(child)) append(node, child)
-    else node.append(typeof child === 'string' ? textNode(child) : child)
+    else node.append(typeof child === 'string' ? document.createTextNode(visible(child)) : child)
   }
 }

@@ -20,8 +20,17 @@ const drawings: Record<MarkName, string> = {
   hand: 'M3 13.500V3M3 3.500h9l-2.500 2.700L12 9H3',
 }
 
-/** `named`: with its word for whoever does not see it. */
-export function icon({ name, tone, word }: Mark, named = true): HTMLElement {
+const made = new Map<string, HTMLElement>()
+
+/** `named`: with its word for whoever does not see it. A copy of one that was made before, because a page has thousands of them. */
+export function icon(mark: Mark, named = true): HTMLElement {
+  const key = JSON.stringify([mark, named])
+  const known = made.get(key) ?? drawn(mark, named)
+  made.set(key, known)
+  return known.cloneNode(true) as HTMLElement
+}
+
+function drawn({ name, tone, word }: Mark, named: boolean): HTMLElement {
   const drawing = graphic('svg', { viewBox: '0 0 16 16', 'aria-hidden': 'true', class: 'icon' }, graphic('path', { d: drawings[name] }))
-  return element('span', { class: `mark ${tone}`, title: word }, drawing, named && element('span', { class: 'unseen' }, word))
+  return element('span', { class: `mark ${tone}`, title: word, role: named && 'img', 'aria-label': named && word }, drawing)
 }

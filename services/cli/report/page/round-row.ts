@@ -13,7 +13,7 @@ import { marksOfRound } from './tones.ts'
 import { code, phrases } from './words.ts'
 
 /** Characters of a text that a row can show; the rest would be laid out and never seen. */
-const charactersMax = 240
+const charactersMax = 160
 const marksMax = 5
 
 /** The head of a row, which opens it. */
@@ -72,7 +72,7 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLE
   return element(
     'button',
     { type: 'button', class: 'head round-head', 'aria-expanded': 'false', 'data-row': '' },
-    element('span', { class: 'number' }, element('span', { class: 'unseen' }, 'Round '), String(round.round)),
+    element('span', { class: 'number' }, String(round.round)),
     element('span', { class: 'at' }, begins),
     element(
       'span',
@@ -107,7 +107,9 @@ function whatOf({ calls, response, failure, note }: ShownRound, flags: HTMLEleme
     const more = calls.length > 1 && element('span', { class: 'faint' }, ` and ${count(calls.length - 1, 'call')} more`)
     return [
       element('span', { class: 'called' }, code(`${name}(${cut(raw)})`), more),
-      element('span', { class: 'end' }, element('span', { class: 'came' }, flowing(came)), flags),
+      flags === null
+        ? element('span', { class: 'came' }, flowing(came))
+        : element('span', { class: 'end' }, element('span', { class: 'came' }, flowing(came)), flags),
     ]
   }
   return [silentWords({ response, failure, note }), flags]
@@ -117,7 +119,11 @@ function silentWords({ response, failure, note }: Pick<ShownRound, 'response' | 
   if (failure !== null) return element('span', { class: 'came bad' }, flowing(failure.reason))
   if (response === null) return element('span', { class: 'came' }, note === null ? 'no response yet' : flowing(note))
   if (response.text.trim() !== '') return element('span', { class: 'said' }, flowing(response.text))
-  return element('span', { class: 'came' }, response.reasoning === null ? 'neither text nor a call' : 'thinking, and neither text nor a call')
+  return element(
+    'span',
+    { class: 'came' },
+    response.reasoning === null ? 'neither text nor a call' : 'thinking, and neither text nor a call',
+  )
 }
 
 /** On one line. */
@@ -127,7 +133,12 @@ function cut(text: string): string {
 
 /** The same of a text for people, in which a line end means no more than a blank. */
 function flowing(text: string): string {
-  return cut(text.slice(0, 2 * charactersMax).replace(/\s+/g, ' ').trim())
+  return cut(
+    text
+      .slice(0, 2 * charactersMax)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
 }
 
 /** Where the time of the round went, as long as the round took compared with the slowest one. */

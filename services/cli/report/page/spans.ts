@@ -37,13 +37,12 @@ export function spansOfRound(round: ShownRound, until: number): Span[] {
 /** Milliseconds of a round by lane, for the small bar of its row: what overlaps counts once. */
 export function shares(round: ShownRound, until: number): Record<Lane, number> {
   const sums = { model: 0, checks: 0, guards: 0, tools: 0, waits: 0 }
-  for (const lane of lanes) {
-    let end = Number.NEGATIVE_INFINITY
-    const own = spansOfRound(round, until).filter((one) => one.lane === lane && one.tone !== 'shadow')
-    for (const { from, to } of own.sort((a, b) => a.from - b.from)) {
-      sums[lane] += Math.max(0, to - Math.max(from, end))
-      end = Math.max(end, to)
-    }
+  const ends: Partial<Record<Lane, number>> = {}
+  for (const { lane, tone, from, to } of spansOfRound(round, until).sort((a, b) => a.from - b.from)) {
+    if (tone === 'shadow') continue
+    const end = ends[lane] ?? from
+    sums[lane] += Math.max(0, to - Math.max(from, end))
+    ends[lane] = Math.max(end, to)
   }
   return sums
 }
