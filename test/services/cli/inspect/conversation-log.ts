@@ -46,8 +46,7 @@ export const nudge: Intervention = {
 }
 
 /** A log that is written line by line; each line is a millisecond later unless it says when. */
-export function conversationLog(policy: Policy = defaultPolicy) {
-  const conversation = 'c'
+export function conversationLog({ conversation = 'c', policy = defaultPolicy }: { conversation?: string; policy?: Policy } = {}) {
   const records: Logged[] = []
   const ends = new Map<TopicName, number>()
   let time = 1_000

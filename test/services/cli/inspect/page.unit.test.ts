@@ -98,7 +98,7 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
   it('tells the policy where it changes, and apart from interventions what rules in shadow would have done', () => {
     const { version: _, ...content } = defaultPolicy
     const policy = policyOf({ ...content, caps: { ...content.caps, tokens: 500 }, shadowed: ['identical-failure'] })
-    const log = conversationLog(policy)
+    const log = conversationLog({ policy })
     const said = response({ calls: [exec()] })
     log.begin()
     for (const round of [1, 2]) {

@@ -5,7 +5,7 @@ import { conversationLog, exec, nudge, response, result } from '../inspect/conve
 
 /** One turn; `looping`: how many of the rounds, at the end, are the same failing call. */
 export function longConversation(rounds: number, looping: number): Logged[] {
-  const log = conversationLog('long')
+  const log = conversationLog({ conversation: 'long' })
   log.begin({ text: 'Please go through all of the files.' })
   for (let round = 1; round <= rounds; round += 1) {
     const loops = round > rounds - looping
