@@ -86,13 +86,13 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
   }
 }
 
-/** What a crash leaves of it has no trailer and its own name, so it needs no journal. */
+/** What a crash leaves of it has no trailer and a name of its own, so it needs no journal on the disk. (Off is refused: node:sqlite is defensive.) */
 function opened(file: string): DatabaseSync {
   try {
     rmSync(file, { force: true })
     const db = new DatabaseSync(file)
     chmodSync(file, 0o600) // conversations are nobody else's business
-    db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000')
+    db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000')
     db.exec(`BEGIN; ${bundleTables}`)
     return db
   } catch (error) {
