@@ -25,6 +25,7 @@ const usageErrors = new Set<ErrorCode>([
   'scenario.invalid',
   'approval.unknown',
   'approval.ambiguous',
+  'transcript.invalid',
 ])
 
 /** Those that an agent file can name. */
@@ -145,6 +146,8 @@ withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
   .option('--until <time>', 'turns that began before this')
   .option('--where <key=value>', 'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again', listed)
   .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
+  .option('--redact <file>', 'rules of what is replaced in contents; services/cli/export/README.md explains them')
+  .addOption(bundleOption())
   .option('--force', 'in the place of a file that is there')
   .action(async (options) => {
     process.exitCode = await (await import('./export/export.ts')).exportBundle(options, await settingsOf(options), process.stdout)
@@ -155,6 +158,19 @@ withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDo
   .argument('<file>', 'the bundle, which weir export made')
   .action(async (file, options) => {
     process.exitCode = await (await import('./import/import.ts')).importBundle(file, await settingsOf(options), process.stdout)
+  })
+
+program
+  .command('import-transcript')
+  .description('conversations of another runtime as a bundle, to inspect, judge and replay: what Weir would have done with them')
+  .argument('<file>', 'JSON or JSON lines; services/cli/import-transcript/README.md says which shapes')
+  .addOption(
+    new Option('--format <format>', 'whose words it is written in').choices(['anthropic', 'openai', 'openai-agents']).makeOptionMandatory(),
+  )
+  .requiredOption('-o, --output <file>', 'the bundle, such as logs.weir')
+  .option('--force', 'in the place of a file that is there')
+  .action(async (file, options) => {
+    process.exitCode = await (await import('./import-transcript/import-transcript.ts')).importTranscript(file, options, process.stdout)
   })
 
 program
@@ -324,13 +340,13 @@ withSettings(topics.command('check'), [...topicSettings, ...keeping])
 program
   .command('judge')
   .description(
-    'scenarios, or conversations as weir inspect --json prints them, through validator and loop-detector, offline; exit 1: not as labelled',
+    'scenarios, or conversations as weir inspect --json prints them or of a bundle, through validator and loop-detector, offline; exit 1: not as labelled',
   )
-  .argument('<file>', 'JSON lines; services/cli/judge/README.md explains the format')
+  .argument('<file>', 'JSON lines; services/cli/judge/README.md explains the format; or a bundle')
   .option('--set <key=value>', 'a threshold, as agent files name it: loop.identicalFailures=2; may be given again', listed)
   .option('--json', 'one JSON object a scenario: the first intervention, and whether it is as expected')
   .action(async (file, options) => {
-    process.exitCode = (await import('./judge/judge.ts')).judgeFile(file, options, process.stdout)
+    process.exitCode = await (await import('./judge/judge.ts')).judgeFile(file, options, process.stdout)
   })
 
 program

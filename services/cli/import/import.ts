@@ -3,6 +3,7 @@
 // M2. Nothing that was under way goes on: each stage has a commit behind all records, or it would ask models and start tools again.
 
 import { existsSync } from 'node:fs'
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { importLog } from '../../../shared/bus/embedded/import.ts'
@@ -18,7 +19,7 @@ import { guardTopicName, guardTopicSpec, stageNames, stages, topicSpecs } from '
 import { logFileIn } from '../../open-bus.ts'
 import { listenForInterrupts } from '../interrupts.ts'
 import type { OpenLog } from '../open-log.ts'
-import { withLog } from '../open-log.ts'
+import { withBundle } from '../open-log.ts'
 import { count } from '../terminal/quantities.ts'
 
 /** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `bundle.*`, `bus.unwritable`. */
@@ -37,7 +38,7 @@ export async function importBundle(file: string, settings: Settings, out: NodeJS
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const told = await withLog(settings, (open) => write(open, log, settings, stop.signal), { bundle: file })
+    const told = await withBundle(file, (open) => write(open, log, settings, stop.signal))
     out.write(`${log}: ${told}\n`)
     return 0
   } catch (error) {
@@ -75,6 +76,7 @@ async function* recordsOf(log: OpenLog, bundle: Bundle, signal: AbortSignal): As
     const topic = log.topicPrefix + name
     for (const { partition, begin, end } of await log.bus.ends(topic))
       for await (const records of batchesOf(log.bus, { topic, partition, from: begin, to: end })) {
+        await othersTurn() // or Ctrl-C would not be heard
         signal.throwIfAborted()
         log.progress.read(records.length)
         yield records
