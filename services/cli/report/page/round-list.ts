@@ -16,7 +16,7 @@ export type RoundList = {
   fillAll(): void
 }
 
-const chunkRows = 10
+const chunkRows = 20
 const marginPixels = 1200
 
 /** `build` makes the node of a row. */
