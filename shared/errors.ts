@@ -57,6 +57,8 @@ export const errorCodes = [
   // a recorded stream that cannot be read as one, and one that makes no response
   'recording.invalid',
   'recording.unusable',
+  // a transcript of another runtime that cannot be read as one
+  'transcript.invalid',
   // the command line
   'usage',
   'conversation.unknown',

@@ -25,6 +25,7 @@ const usageErrors = new Set<ErrorCode>([
   'scenario.invalid',
   'approval.unknown',
   'approval.ambiguous',
+  'transcript.invalid',
 ])
 
 /** Those that an agent file can name. */
@@ -136,9 +137,31 @@ withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
   .option('--until <time>', 'turns that began before this')
   .option('--where <key=value>', 'turns that ended so: failureClass=no-progress, outcome, cap, agent; may be given again', listed)
   .requiredOption('-o, --output <file>', 'the file, such as incident.weir')
+  .option('--redact <file>', 'rules of what is replaced in contents; services/cli/export/README.md explains them')
+  .addOption(bundleOption())
   .option('--force', 'in the place of a file that is there')
   .action(async (options) => {
     process.exitCode = await (await import('./export/export.ts')).exportBundle(options, await settingsOf(options), process.stdout)
+  })
+
+withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
+  .description('makes a data folder of a bundle: the log as it was, offsets and times too; only where there is none yet')
+  .argument('<file>', 'the bundle, which weir export made')
+  .action(async (file, options) => {
+    process.exitCode = await (await import('./import/import.ts')).importBundle(file, await settingsOf(options), process.stdout)
+  })
+
+program
+  .command('import-transcript')
+  .description('conversations of another runtime as a bundle, to inspect, judge and replay: what Weir would have done with them')
+  .argument('<file>', 'JSON or JSON lines; services/cli/import-transcript/README.md says which shapes')
+  .addOption(
+    new Option('--format <format>', 'whose words it is written in').choices(['anthropic', 'openai', 'openai-agents']).makeOptionMandatory(),
+  )
+  .requiredOption('-o, --output <file>', 'the bundle, such as logs.weir')
+  .option('--force', 'in the place of a file that is there')
+  .action(async (file, options) => {
+    process.exitCode = await (await import('./import-transcript/import-transcript.ts')).importTranscript(file, options, process.stdout)
   })
 
 program
@@ -250,6 +273,34 @@ for (const answer of ['approve', 'reject'] as const) {
   })
 }
 
+const deadLetters = program.command('dead-letters').description('records that no stage could take: which, why, and once more')
+
+withLetterFilter(withSettings(deadLetters.command('list', { isDefault: true }), [...whichBus, 'topicPrefix']))
+  .description('the dead letters: place, stage, reason, and where the record stood; also beside a running Weir')
+  .option('--json', 'one JSON object a line; ListedLetter in services/cli/dead-letters/list.ts says what is in it')
+  .addOption(bundleOption())
+  .action(async (options) => (await import('./dead-letters/list.ts')).listDeadLetters(options, await settingsOf(options), process.stdout))
+
+withSettings(deadLetters.command('show'), [...whichBus, 'topicPrefix'])
+  .description('one of them with its record, decoded as far as that is possible, and whether it can be written again')
+  .argument('<place>', 'PARTITION/OFFSET, as the list shows it')
+  .option('--json', 'one JSON object; ShownLetter in services/cli/dead-letters/list.ts says what is in it')
+  .addOption(bundleOption())
+  .action(async (place, options) =>
+    (await import('./dead-letters/list.ts')).showDeadLetter(place, options, await settingsOf(options), process.stdout),
+  )
+
+withLetterFilter(withSettings(deadLetters.command('retry'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous']))
+  .description(
+    'writes their records again, to where they were read: messages, cancels and decisions, which come from outside; exit 0: each is written, 1: one is not',
+  )
+  .argument('[places...]', 'PARTITION/OFFSET, as the list shows it')
+  .option('--all', 'all of them, or all that the other options name')
+  .option('--yes', 'does not ask first')
+  .action(async (places, options) => {
+    process.exitCode = await (await import('./dead-letters/retry.ts')).retryDeadLetters(places, options, await settingsOf(options))
+  })
+
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
 const topics = program.command('topics').description('what Weir needs of its topics on Kafka: a plan, creating them, checking them')
 
@@ -280,13 +331,13 @@ withSettings(topics.command('check'), [...topicSettings, ...keeping])
 program
   .command('judge')
   .description(
-    'scenarios, or conversations as weir inspect --json prints them, through validator and loop-detector, offline; exit 1: not as labelled',
+    'scenarios, or conversations as weir inspect --json prints them or of a bundle, through validator and loop-detector, offline; exit 1: not as labelled',
   )
-  .argument('<file>', 'JSON lines; services/cli/judge/README.md explains the format')
+  .argument('<file>', 'JSON lines; services/cli/judge/README.md explains the format; or a bundle')
   .option('--set <key=value>', 'a threshold, as agent files name it: loop.identicalFailures=2; may be given again', listed)
   .option('--json', 'one JSON object a scenario: the first intervention, and whether it is as expected')
   .action(async (file, options) => {
-    process.exitCode = (await import('./judge/judge.ts')).judgeFile(file, options, process.stdout)
+    process.exitCode = await (await import('./judge/judge.ts')).judgeFile(file, options, process.stdout)
   })
 
 withSettings(program.command('replay'), [...whichBus, 'topicPrefix'])
@@ -340,6 +391,14 @@ function withSettings(command: Command, keys: SettingKey[]): Command {
     else command.option(flag, text)
   }
   return command
+}
+
+function withLetterFilter(command: Command): Command {
+  return command
+    .option('--conversation <id>', 'only of this conversation')
+    .option('--stage <name>', 'only those that this stage could not take')
+    .option('--code <code>', 'only with this reason, such as codec.unknown-schema')
+    .option('--since <time>', "only those written then or later: 2026-07-29T10:12:03Z, '10m ago'")
 }
 
 /** For a command that looks at a log. */

@@ -48,7 +48,8 @@ export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Pro
   }
 }
 
-async function withBundle<T>(file: string, look: (log: OpenLog) => Promise<T>): Promise<T> {
+/** As withLog, of a bundle. */
+export async function withBundle<T>(file: string, look: (log: OpenLog) => Promise<T>): Promise<T> {
   const bundle = await openBundle(file, systemClock)
   const { bus, facts } = bundle
   const progress = createProgress(process.stderr, systemClock, process.env)

@@ -1,5 +1,7 @@
-// A partition of a topic read through, for commands that look for something in a log. It says how far it has come.
+// A partition of a topic read through, for commands that look for something in a log. It says how far it has come, and lets Ctrl-C be heard: reading a file
+// waits for nothing, so without it nothing else would run until the end.
 
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { StoredRecord } from '../../shared/bus/port.ts'
 import { batchesOf, firstOffsetSince } from '../../shared/bus/range.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
@@ -24,5 +26,6 @@ export async function* scan(log: OpenLog, { topic, partition, since = 0 }: Scann
   for await (const records of batchesOf(log.bus, { ...whole, from })) {
     log.progress.read(records.length)
     yield records
+    await othersTurn()
   }
 }

@@ -101,6 +101,11 @@ export type Bus = {
   subscribe(options: SubscribeOptions): Promise<Subscription>
   ends(topic: string): Promise<PartitionEnds[]>
   /**
+   * The first offset of a partition whose record is not older than `time`; undefined: there is none. Absent: the bus has no index by time, and whoever
+   * wants to know halves the partition (range.ts).
+   */
+  offsetSince?(place: { topic: string; partition: number; time: Milliseconds }): Promise<Offset | undefined>
+  /**
    * Records of one partition from `from` (inclusive) to `to` (exclusive), at most `limit`. Fewer than asked: there were no more. With `bytesMax` it stops
    * when about so many bytes are read, after one record at least, and only none at all means that there were no more.
    */

@@ -28,8 +28,16 @@ export async function* batchesOf(
   }
 }
 
-/** The offset from which on nothing in the range is older than `time`: append times do not go back, so halving finds it. */
-export async function firstOffsetSince(bus: Pick<Bus, 'read'>, { topic, partition, from, to }: Range, time: Milliseconds): Promise<Offset> {
+/** The offset from which on nothing in the range is older than `time`. Where the bus does not know, halving finds it: append times do not go back. */
+export async function firstOffsetSince(
+  bus: Pick<Bus, 'read' | 'offsetSince'>,
+  { topic, partition, from, to }: Range,
+  time: Milliseconds,
+): Promise<Offset> {
+  if (bus.offsetSince !== undefined) {
+    const known = await bus.offsetSince({ topic, partition, time })
+    return Math.min(to, Math.max(from, known ?? to))
+  }
   let low = from
   let high = to
   while (low < high) {

@@ -1,10 +1,9 @@
-// Copies what was chosen of a log into a bundle: of each chosen conversation all records of its stretch, the history that its requests read, and dead
+// Reads what was chosen of a log: of each chosen conversation all records of its stretch, the history that its requests read, and dead
 // letters of it; and the table of policies. Nothing else: who was not chosen leaves no trace.
 // C1. Which turn a record is of says the record itself. What cannot be read is of the stretch in whose time it was written.
 // C2. Memory: one batch, and a few numbers for each turn.
 
-import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
-import type { StoredRecord } from '../../../shared/bus/port.ts'
+import type { StoredRecord, TopicKind } from '../../../shared/bus/port.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
 import type { DeadLetter, Message } from '../../../shared/messages.ts'
@@ -16,14 +15,20 @@ import { endsOf } from '../open-log.ts'
 import { scan } from '../scan.ts'
 import type { Chosen } from './chosen.ts'
 import type { Stretch } from './stretches.ts'
-import type { TurnTally } from './turn-tally.ts'
 
 /** What a record leads to is written within this time, unless nobody runs. */
 const afterMs: Milliseconds = 10 * 60 * 1000
 
 const inbox: TopicName = 'conversation-events'
 
-type Copying = { log: OpenLog; chosen: Chosen; bundle: BundleWriter; tally: TurnTally; signal: AbortSignal }
+/** Takes what is copied, by topic, partition and offset. `topic` of a record: without the prefix. */
+export type Taker = {
+  topic(name: TopicName | GuardTopicName, kind: TopicKind): void
+  /** `message` undefined: of the history, a tombstone, or what cannot be read. */
+  take(topic: TopicName | GuardTopicName, record: StoredRecord, message: Message | undefined): void
+}
+
+type Copying = { log: OpenLog; chosen: Chosen; taker: Taker; signal: AbortSignal }
 
 /** Ends early when `signal` aborts. */
 export async function copyChosen(copying: Copying): Promise<void> {
@@ -33,11 +38,11 @@ export async function copyChosen(copying: Copying): Promise<void> {
 }
 
 async function copyTopic(copying: Copying, topic: TopicName | GuardTopicName, guards: Set<GuardTopicName>): Promise<void> {
-  const { log, chosen, bundle, tally, signal } = copying
+  const { log, chosen, taker, signal } = copying
   const ends = await endsOf(log, topic)
   if (ends.length === 0) return // the log is older than the topic
   const { kind } = topic in topics ? topics[topic as TopicName] : guardTopic
-  bundle.topic(topic, kind)
+  taker.topic(topic, kind)
   // A dead letter stands where its record stood, which may have been a wrong partition; a policy stands anywhere.
   const isAnywhere = topic === 'dead-letters' || topic === 'policies'
   const since = kind === 'table' ? 0 : Math.max(0, chosen.window.from - leadersApartMs)
@@ -47,11 +52,8 @@ async function copyTopic(copying: Copying, topic: TopicName | GuardTopicName, gu
       for (const record of records) {
         const message = topic === 'history' ? undefined : messageOf(record.value)
         if (!isChosen(topic, record, message, chosen, log.topicPrefix)) continue
-        bundle.add({ ...record, topic })
-        if (message !== undefined) {
-          tally.see(topic, record, message)
-          noteGuards(message, guards)
-        }
+        taker.take(topic, { ...record, topic }, message)
+        if (message !== undefined) noteGuards(message, guards)
       }
       if (kind === 'log' && (records.at(-1)?.time ?? 0) > chosen.window.to + afterMs) break
     }

@@ -11,23 +11,32 @@ import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
+import type { Chosen } from './chosen.ts'
 import { chosenIn } from './chosen.ts'
 import { copyChosen } from './copy.ts'
+import { createRedaction } from './redaction.ts'
+import type { RedactionRule } from './redaction-rules.ts'
+import { readRedactionRules } from './redaction-rules.ts'
+import { learningTaker, plainTaker, redactingTaker } from './takers.ts'
+import type { TurnTally } from './turn-tally.ts'
 import { createTurnTally } from './turn-tally.ts'
 import type { Wanted, WantedOptions } from './wanted.ts'
 import { wantedOf } from './wanted.ts'
 
-export type ExportOptions = WantedOptions & { output: string; force?: boolean }
+/** `redact`: a file of rules. `bundle`: exports from this one, in the place of the log. */
+export type ExportOptions = WantedOptions & { output: string; force?: boolean; redact?: string; bundle?: string }
 
 /** Throws `usage`, `bundle.exists`, `conversation.unknown` where nothing is as it was asked for. */
 export async function exportBundle(options: ExportOptions, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 130> {
-  const { output, force = false } = options
+  const { output, force = false, redact } = options
   const wanted = wantedOf(options, systemClock.now())
+  const rules = redact === undefined ? [] : readRedactionRules(redact)
   const bundle = createBundle(output, { force })
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const told = await withLog(settings, (log) => write(log, { wanted, bundle, options, settings, signal: stop.signal }))
+    const writing = { wanted, rules, bundle, options, settings, signal: stop.signal }
+    const told = await withLog(settings, (log) => write(log, writing), { bundle: options.bundle })
     if (told === undefined) {
       bundle.abandon()
       process.stderr.write('stopped: nothing was written\n')
@@ -43,13 +52,20 @@ export async function exportBundle(options: ExportOptions, settings: Settings, o
   }
 }
 
-type Writing = { wanted: Wanted; bundle: BundleWriter; options: ExportOptions; settings: Settings; signal: AbortSignal }
+type Writing = {
+  wanted: Wanted
+  rules: RedactionRule[]
+  bundle: BundleWriter
+  options: ExportOptions
+  settings: Settings
+  signal: AbortSignal
+}
 
 /** What to say of it; undefined: it was stopped. */
-async function write(log: OpenLog, { wanted, bundle, options, settings, signal }: Writing): Promise<string | undefined> {
+async function write(log: OpenLog, { wanted, rules, bundle, options, settings, signal }: Writing): Promise<string | undefined> {
   const chosen = await chosenIn(log, wanted, signal)
   const tally = createTurnTally(log.partitions)
-  await copyChosen({ log, chosen, bundle, tally, signal })
+  const leftOut = await copied({ log, chosen, bundle, tally, rules, signal })
   if (signal.aborted) return undefined
   const turns = tally.turns()
   if (turns.length === 0) throw nothingFound(options)
@@ -57,11 +73,11 @@ async function write(log: OpenLog, { wanted, bundle, options, settings, signal }
   const { conversation, since, until, where } = options
   await bundle.finish({
     madeAt: new Date(systemClock.now()).toISOString(),
-    source: settings.bus,
+    source: log.bundle?.facts.source ?? settings.bus,
     topicPrefix: log.topicPrefix,
     partitions: log.partitions,
     asked: JSON.stringify({ conversation, since, until, where }),
-    redaction: null,
+    redaction: redactionOf(log, rules),
   })
   const open = turns.filter(({ outcome }) => outcome === 'open').length
   const cut = turns.filter(({ whole }) => !whole).length
@@ -70,7 +86,38 @@ async function write(log: OpenLog, { wanted, bundle, options, settings, signal }
     `${count(conversations, 'conversation')}, ${count(turns.length, 'turn')}, ${count(bundle.records, 'record')}`,
     ...(open > 0 ? [`; ${count(open, 'turn')} had not ended`] : []),
     ...(cut > 0 ? [`; the log has no longer got the beginning of ${count(cut, 'turn')}`] : []),
+    ...(rules.length > 0 ? ['; redacted, so a replay may decide otherwise than the log'] : []),
+    ...(leftOut > 0 ? [`; left out, because nobody can redact what cannot be read: ${count(leftOut, 'record')}`] : []),
   ].join('')
+}
+
+/** What was gone already stays gone. */
+function redactionOf({ bundle }: OpenLog, rules: RedactionRule[]): string | null {
+  const names = [...(bundle?.facts.redaction?.split(', ') ?? []), ...rules.map(({ name }) => name)]
+  return names.length === 0 ? null : names.join(', ')
+}
+
+type Copied = {
+  log: OpenLog
+  chosen: Chosen
+  bundle: BundleWriter
+  tally: TurnTally
+  rules: RedactionRule[]
+  signal: AbortSignal
+}
+
+/** The number of records that had to be left out. */
+async function copied({ log, chosen, bundle, tally, rules, signal }: Copied): Promise<number> {
+  if (rules.length === 0) {
+    await copyChosen({ log, chosen, taker: plainTaker(bundle, tally), signal })
+    return 0
+  }
+  const redaction = createRedaction(rules)
+  await copyChosen({ log, chosen, taker: learningTaker(redaction), signal })
+  const taker = redactingTaker(bundle, tally, redaction)
+  await copyChosen({ log, chosen, taker, signal })
+  taker.finish()
+  return taker.leftOut
 }
 
 function nothingFound({ conversation = [] }: ExportOptions): WeirError {

@@ -1,13 +1,19 @@
-// `weir judge FILE`: scenarios through validator and loop-detector, offline, against their labels. So a team keeps a corpus of its own in CI, and sees
+// `weir judge FILE`: scenarios, or the conversations of a bundle, through validator and loop-detector, offline, against their labels. So a team keeps a corpus of its own in CI, and sees
 // what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1 something is not; 2 bad usage, or a file that is none.
 
 import { readText } from '../../../shared/agent-file/text-file.ts'
+import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { WeirError } from '../../../shared/errors.ts'
+import { recordsOf } from '../inspect/recorded.ts'
+import { timelineOf } from '../inspect/timeline-of.ts'
+import type { OpenLog } from '../open-log.ts'
+import { withBundle } from '../open-log.ts'
 import { painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
 import { givenBy } from './overrides.ts'
 import type { Scenario } from './scenario.ts'
 import { readScenarios } from './scenario.ts'
+import { scenarioOf } from './timeline-scenario.ts'
 import type { JudgedScenario } from './verdict.ts'
 import { judge } from './verdict.ts'
 
@@ -16,16 +22,26 @@ export type JudgeOptions = { set?: string[]; json?: boolean }
 /** A corpus is kept in memory as a whole. */
 const fileBytesMax = 256 * 1024 * 1024
 
-/** Resolves to the exit code. Throws `usage`, `scenario.invalid`. */
-export function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): 0 | 1 {
+/** Resolves to the exit code. Throws `usage`, `scenario.invalid`, `bundle.*`. */
+export async function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
   const given = givenBy(set)
-  const verdicts = scenariosOf(file).map((scenario) => judge(scenario, given))
+  const scenarios = isBundle(file) ? await withBundle(file, scenariosIn) : scenariosOf(file)
+  const verdicts = scenarios.map((scenario) => judge(scenario, given))
   for (const verdict of verdicts) {
     if (json) out.write(`${printableJson(verdict)}\n`)
     else print(verdict, out)
   }
   if (!json) printTotals(verdicts, out)
   return verdicts.some(({ ok }) => ok === false) ? 1 : 0
+}
+
+/** One for each conversation; none has a label. */
+async function scenariosIn(log: OpenLog): Promise<Scenario[]> {
+  const conversations = new Set([...(log.bundle?.turns() ?? [])].map(({ conversation }) => conversation))
+  const scenarios: Scenario[] = []
+  for (const conversation of conversations)
+    scenarios.push(scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true })))
+  return scenarios
 }
 
 function scenariosOf(file: string): Scenario[] {

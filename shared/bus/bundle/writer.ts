@@ -2,7 +2,7 @@
 // Memory: SQLite's cache; nothing else grows with the records.
 
 import { createHash } from 'node:crypto'
-import { appendFileSync, closeSync, createReadStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { appendFileSync, chmodSync, closeSync, createReadStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { knownSchemas, schemaIdIn, typeIn } from '../../codec.ts'
 import { WeirError } from '../../errors.ts'
@@ -91,6 +91,7 @@ function opened(file: string): DatabaseSync {
   try {
     rmSync(file, { force: true })
     const db = new DatabaseSync(file)
+    chmodSync(file, 0o600) // conversations are nobody else's business
     db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000')
     db.exec(`BEGIN; ${bundleTables}`)
     return db

@@ -151,6 +151,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     provesFormerOwnersDead: false,
     recordBytesMax,
     ends: reading.ends,
+    offsetSince: reading.offsetSince,
     read: reading.read,
     follow: reading.follow,
     list: tables.list,

@@ -42,6 +42,8 @@ export type Cluster = {
   kind(name: string): Promise<TopicKind>
   /** Of these partitions, in their order; all of the topic if none are named. The end is the one for readers of what is committed. */
   ends(topic: string, partitions?: number[]): Promise<PartitionEnds[]>
+  /** The first offset that is not older; undefined: there is none. */
+  offsetSince(topic: string, partition: number, time: Milliseconds): Promise<number | undefined>
   coordinatorOf(group: string): Promise<Node>
   /** Looks again at topics, leaders and brokers; calls that come while it does so share the answer. Rejects with the driver's error. */
   refresh(): Promise<void>
@@ -177,6 +179,12 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     }
   }
 
+  async function offsetsOf(leader: Node, name: string, led: number[], timestamp: number): Promise<Map<number, number>> {
+    const topics = [{ topic: name, partitions: led.map((partition) => ({ partition, timestamp })) }]
+    const { responses } = await askNode(leader, (broker) => broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }))
+    return new Map(responses.flatMap((each) => each.partitions).map(({ partition, offset }) => [partition, Number(offset)]))
+  }
+
   return {
     clock,
     known: (name) => topics.get(name),
@@ -207,21 +215,22 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
         const answers = await Promise.all(
           [...Map.groupBy(numbers, (number) => leaders[number])].map(async ([leader, led]) => {
             if (leader === undefined) throw protocolError(leaderNotAvailable)
-            const [begins, ends] = [await offsetsOf(leader, led, earliest), await offsetsOf(leader, led, latest)]
+            const [begins, ends] = [await offsetsOf(leader, name, led, earliest), await offsetsOf(leader, name, led, latest)]
             return led.map((partition) => ({ partition, begin: begins.get(partition) ?? 0, end: ends.get(partition) ?? 0 }))
           }),
         )
         const byNumber = new Map(answers.flat().map((ends) => [ends.partition, ends]))
         return numbers.flatMap((number) => byNumber.get(number) ?? [])
       })
+    },
 
-      async function offsetsOf(leader: Node, led: number[], timestamp: number): Promise<Map<number, number>> {
-        const topics = [{ topic: name, partitions: led.map((partition) => ({ partition, timestamp })) }]
-        const { responses } = await askNode(leader, (broker) =>
-          broker.listOffsets({ replicaId: -1, isolationLevel: readCommitted, topics }),
-        )
-        return new Map(responses.flatMap((each) => each.partitions).map(({ partition, offset }) => [partition, Number(offset)]))
-      }
+    offsetSince(name, partition, time) {
+      return persist(`ask for a time in ${name}`, async () => {
+        const leader = (await topic(name)).leaders[partition]
+        if (leader === undefined) throw protocolError(leaderNotAvailable)
+        const offset = (await offsetsOf(leader, name, [partition], Math.max(0, Math.ceil(time)))).get(partition)
+        return offset === undefined || offset < 0 ? undefined : offset
+      })
     },
 
     async coordinatorOf(group) {

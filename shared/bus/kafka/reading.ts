@@ -13,7 +13,7 @@ import { decodeRecordSet } from './record-batch.ts'
 const stretchBytesMax = 4 * 1024 * 1024
 const heldBytesMax = 2 * 1024 * 1024
 
-export type Reading = Pick<Bus, 'ends' | 'read' | 'follow'> & { close(): void }
+export type Reading = Pick<Bus, 'ends' | 'offsetSince' | 'read' | 'follow'> & { close(): void }
 
 /** `fetching`: the one that followers share; `closed`: aborts when the bus is closed, and all that waits ends with `bus.closed`. */
 export function createReading({ cluster, fetching, closed }: { cluster: Cluster; fetching: Fetching; closed: AbortSignal }): Reading {
@@ -45,6 +45,12 @@ export function createReading({ cluster, fetching, closed }: { cluster: Cluster;
     async ends(topic) {
       assertOpen()
       return cluster.ends(topic)
+    },
+
+    async offsetSince({ topic, partition, time }) {
+      assertOpen()
+      await checkPartition(topic, partition)
+      return cluster.offsetSince(topic, partition, time)
     },
 
     async read({ topic, partition, from, to = Number.MAX_SAFE_INTEGER, limit, bytesMax = Number.MAX_SAFE_INTEGER }) {

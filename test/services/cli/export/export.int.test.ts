@@ -1,6 +1,6 @@
 // Bundles of real runs: the stages on the embedded bus, a scripted model behind real HTTP, real processes as tools.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -10,19 +10,24 @@ import { recordsOf } from '../../../../services/cli/inspect/recorded.ts'
 import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
 import type { OpenLog } from '../../../../services/cli/open-log.ts'
 import { withLog } from '../../../../services/cli/open-log.ts'
+import type { Bundle } from '../../../../shared/bus/bundle/bus.ts'
+import { refuseCutTurns } from '../../../../shared/bus/bundle/bus.ts'
 import type { BundleTurn } from '../../../../shared/bus/bundle/format.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import { partitionOf } from '../../../../shared/bus/partition.ts'
 import { systemClock } from '../../../../shared/clock.ts'
+import type { Message } from '../../../../shared/messages.ts'
+import { toRecord } from '../../../../shared/runtime/record.ts'
 import type { Settings } from '../../../../shared/settings.ts'
 import { readSettings } from '../../../../shared/settings.ts'
 import type { TopicName } from '../../../../shared/topology.ts'
-import { topics } from '../../../../shared/topology.ts'
+import { topicSpecs, topics } from '../../../../shared/topology.ts'
 import { foldedAgain } from '../../../support/folded-again.ts'
+import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
-import type { Pipeline } from '../../../support/pipeline.ts'
+import type { Pipeline, PipelineOptions } from '../../../support/pipeline.ts'
 import { withPipeline } from '../../../support/pipeline.ts'
-import { always, call, says, text } from '../../../support/script.ts'
+import { always, call, says, script, text } from '../../../support/script.ts'
 
 let folder: string
 let file: string
@@ -35,12 +40,13 @@ afterEach(() => rmSync(folder, { recursive: true }))
 type World = Pipeline & { settings: Settings }
 
 /** Whoever says `loop` gets a model that loops, everybody else one that calls a tool once. */
-async function run(test: (world: World) => Promise<void>): Promise<void> {
+async function run(test: (world: World) => Promise<void>, scripted?: PipelineOptions['model']): Promise<void> {
   const loop = always(() => says(call('exec', {})))
   let settings: Settings | undefined
   await withPipeline(
     {
       model(request, number) {
+        if (scripted !== undefined) return scripted(request, number)
         const said = JSON.stringify(request.messages)
         if (said.includes('loop')) return loop(request)
         return said.includes('tool_result') ? says(text(`done ${number}`)) : says(call('exec', { command: 'ls' }))
@@ -142,5 +148,91 @@ describe('weir export', () => {
       expect(existsSync(file)).toBe(false)
       expect(readdirSync(folder)).toEqual([])
     })
+  })
+
+  it('replaces what rules name wherever it was said, equal by equal, and nothing of it is in the file', async () => {
+    const rules = join(folder, 'rules.yaml')
+    const pointer = "- { name: customer, tool: 'ex*', pointer: /customer/name }"
+    writeFileSync(
+      rules,
+      `rules:\n  ${pointer}\n  - { name: mail, pattern: '[a-z]+@[a-z.]+' }\n  - { name: pin, in: user, pattern: '\\b\\d{3}\\b', replace: length }\n`,
+    )
+    const command = 'tell ada@example.org of Ada "L." Lovelace'
+    const replies = script(
+      says(call('exec', { command, customer: { name: 'Ada "L." Lovelace' } })),
+      says(text('Ada "L." Lovelace knows, 123 times.')),
+    )
+    await run(async (world) => {
+      await world.ask('write to ada@example.org, PIN 123', { conversation: 'c', messageId: 'm1' })
+      expect(await exported(world, { redact: rules })).toContain('redacted, so a replay may decide otherwise')
+      const bytes = readFileSync(file).toString('latin1')
+      for (const secret of ['Lovelace', 'ada@', 'PIN 1', '123 times']) expect(bytes.includes(secret)).toBe(false)
+      const [turn] = (await look(world, async (log) => timelineOf('c', await recordsOf('c', log), { reasoning: true }))).turns
+      const [, mail = ''] = /^write to (mail-[0-9a-f]{12}), PIN xxxx$/.exec(turn?.text ?? '') ?? []
+      const [, name = ''] = /^(customer-[0-9a-f]{12}) knows, xxxx times\.$/.exec(turn?.rounds[1]?.response?.text ?? '') ?? []
+      expect(turn?.rounds[0]?.calls[0]?.raw).toBe(JSON.stringify({ command: `tell ${mail} of ${name}`, customer: { name } }))
+      expect(turn?.rounds[0]?.calls[0]?.result?.text).toBe(`ran: tell ${mail} of ${name}`)
+      expect(await look(world, async ({ bundle }) => bundle?.facts.redaction)).toBe('customer, mail, pin')
+
+      writeFileSync(rules, 'rules: [{ name: tool, pattern: ran }]')
+      await exported(world, { bundle: file, redact: rules, force: true }) // a bundle of the bundle
+      expect(await look(world, async ({ bundle }) => bundle?.facts)).toMatchObject({
+        source: 'embedded',
+        redaction: 'customer, mail, pin, tool',
+      })
+    }, replies)
+  })
+
+  it('refuses rules that it cannot use, and says which', async () => {
+    const rules = join(folder, 'rules.yaml')
+    const settings = readSettings({ dataFolder: folder }, {})
+    for (const [content, told] of [
+      ['rules: []', 'has no rules'],
+      ['rules: [{ name: a, pattern: "(" }]', 'rules[0].pattern is no regular expression'],
+      ['rules: [{ name: a, pattern: b, point: /c }]', 'did you mean pointer?'],
+      ['rules: [{ name: a }]', 'needs either a pattern or a pointer'],
+      ['rules: [{ name: a, pattern: b, in: everywhere }]', 'must be of user, text'],
+    ] as const) {
+      writeFileSync(rules, content)
+      const refused = exportBundle({ output: file, redact: rules }, settings, output().stream)
+      await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(told) })
+    }
+  })
+
+  it('takes turns together that waited for one another, and everything of a conversation that is named', async () => {
+    await run(async (world) => {
+      const first = world.ask('one', { conversation: 'c' })
+      const until = new Date(systemClock.now() + 60_000).toISOString()
+      await Promise.all([first, world.ask('two', { conversation: 'c' })])
+      expect(await exported(world, { until })).toContain('1 conversation, 2 turns,')
+      const { missing, differing } = await look(world, foldedAgain)
+      expect({ missing, differing }).toEqual({ missing: [], differing: [] })
+      expect(await exported(world, { conversation: ['c'], force: true })).toContain('1 conversation, 2 turns,')
+    })
+  })
+
+  it('takes a turn that has not ended as it is, and says so; and one whose beginning retention took', async () => {
+    const settings = readSettings({ dataFolder: folder }, {})
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    await bus.ensureTopics(topicSpecs('weir.', 1))
+    const write = (topic: TopicName, message: Message) => bus.append([toRecord({ topic: `weir.${topic}`, partition: 0, message })])
+    await write('conversation-events', userMessage({ conversation: 'open' }))
+    await write('activity', { type: 'turn-started', conversation: 'open', turn: 0, messageId: 'm1', agent: 'agent' })
+    await write('activity', { type: 'round-started', conversation: 'cut', turn: 7, round: 3, callsLeft: 9, nudged: false })
+    await bus.close()
+    const told = async (conversation: string) => {
+      const { stream, text } = output()
+      await exportBundle({ output: file, conversation: [conversation], force: true }, settings, stream)
+      return text()
+    }
+    expect(await told('open')).toContain('1 turn had not ended')
+    expect(await told('cut')).toContain('the log has no longer got the beginning of 1 turn')
+    await withLog(
+      settings,
+      async ({ bundle }) => expect(() => refuseCutTurns(bundle as Bundle)).toThrow('lacks the beginning of turn 7 of cut'),
+      {
+        bundle: file,
+      },
+    )
   })
 })

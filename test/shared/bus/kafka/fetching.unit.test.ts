@@ -36,6 +36,7 @@ function madeUpCluster(topics: Topic[]): {
     topic: async (name) => topics.find((topic) => topic.name === name) as Topic,
     kind: async () => 'log',
     ends: async (_, partitions = [0]) => partitions.map((partition) => ({ partition, begin: 0, end: 100 })),
+    offsetSince: async () => undefined,
     coordinatorOf: () => Promise.reject(new Error('not asked')),
     async refresh() {
       refreshes += 1

@@ -42,6 +42,7 @@ export function madeUpCluster(topics: Topic[], over: Partial<Cluster> = {}) {
     topic: async (name) => topics.find((topic) => topic.name === name) as Topic,
     kind: async () => 'log',
     ends: async (_, partitions = [0]) => partitions.map((partition) => ({ partition, begin: 0, end: 0 })),
+    offsetSince: async () => undefined,
     coordinatorOf: () => Promise.reject(new Error('not asked')),
     refresh: async () => {},
     connect,

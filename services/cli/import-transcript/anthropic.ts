@@ -1,0 +1,97 @@
+// Anthropic's Messages: a request's body, or its list of messages.
+
+import { alternatives, shown } from '../../../shared/agent-file/mistake.ts'
+import type { Declaration } from '../../../shared/messages.ts'
+import type { Json } from './json-fields.ts'
+import { argumentTextAt, countIn, isObject, listAt, objectAt, textAt } from './json-fields.ts'
+import type { Piece, ReadPieces } from './transcript.ts'
+import { declarationOf, invalid } from './transcript.ts'
+
+export function readAnthropic(value: unknown, where: string): ReadPieces {
+  const body = Array.isArray(value) ? { messages: value } : objectAt(value, where)
+  if (!('messages' in body)) throw invalid(where, 'has no messages; must be the body of a request to Messages, or its list of messages')
+  const messages = listAt(body.messages, `${where} messages`)
+  return {
+    pieces: messages.flatMap((message, at) => piecesOf(message, `${where} messages[${at}]`)),
+    tools:
+      body.tools === undefined
+        ? undefined
+        : listAt(body.tools, `${where} tools`).flatMap((tool, at) => toolOf(tool, `${where} tools[${at}]`)),
+    id: typeof body.id === 'string' ? body.id : undefined,
+  }
+}
+
+function toolOf(value: unknown, where: string): Declaration[] {
+  const tool = objectAt(value, where)
+  // Tools that the provider's server runs have no schema: their calls never reach a client.
+  return tool.input_schema === undefined ? [] : [declarationOf(textAt(tool, 'name', where), tool.description, tool.input_schema)]
+}
+
+function piecesOf(value: unknown, where: string): Piece[] {
+  const message = objectAt(value, where)
+  const { role } = message
+  if (role !== 'user' && role !== 'assistant')
+    throw invalid(
+      `${where}.role`,
+      `is ${shown(role)}; must be user or assistant${role === 'tool' || role === 'system' ? '. Is it of OpenAI? (--format openai)' : ''}`,
+    )
+  if (role === 'assistant' && 'tool_calls' in message) throw invalid(where, 'has tool_calls, which are of OpenAI: give --format openai')
+  const { content } = message
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listAt(content, `${where}.content`)
+  const pieces = blocks.flatMap((block, at) => pieceOf(objectAt(block, `${where}.content[${at}]`), role, `${where}.content[${at}]`))
+  if (role === 'assistant') return [...pieces, ...usageOf(message.usage)]
+  const hasResults = pieces.some(({ kind }) => kind === 'result')
+  // A text beside results is the runtime's word in the middle of a turn, not a new question.
+  if (hasResults)
+    return pieces.map((piece) => (piece.kind === 'user' ? { kind: 'left-out', what: 'a text beside the results of tools' } : piece))
+  return joined(pieces)
+}
+
+/** The texts of one message are one message. */
+function joined(pieces: Piece[]): Piece[] {
+  const texts = pieces.flatMap((piece) => (piece.kind === 'user' ? [piece.text] : []))
+  const others = pieces.filter(({ kind }) => kind !== 'user')
+  return texts.length === 0 ? others : [...others, { kind: 'user', text: texts.join('\n\n') }]
+}
+
+function pieceOf(block: Json, role: 'user' | 'assistant', where: string): Piece[] {
+  const { type } = block
+  if (role === 'user') {
+    if (type === 'text') return [{ kind: 'user', text: textAt(block, 'text', where) }]
+    if (type === 'tool_result') return [resultOf(block, where)]
+    if (type === 'image' || type === 'document' || type === 'search_result') return [{ kind: 'user', text: `[${type}]` }]
+  } else {
+    if (type === 'text') return [{ kind: 'text', text: textAt(block, 'text', where) }]
+    if (type === 'thinking' || type === 'redacted_thinking') return [{ kind: 'reasoning', block }]
+    if (type === 'tool_use') {
+      const text = argumentTextAt(block.input, `${where}.input`)
+      return [{ kind: 'call', id: textAt(block, 'id', where), name: textAt(block, 'name', where), arguments: text }]
+    }
+    if (typeof type === 'string' && /^(server_tool_use|mcp_tool_use|\w+_tool_result)$/.test(type))
+      return [{ kind: 'left-out', what: 'a tool that the provider ran' }]
+  }
+  const types = role === 'user' ? ['text', 'tool_result', 'image', 'document'] : ['text', 'thinking', 'redacted_thinking', 'tool_use']
+  throw invalid(`${where}.type`, `is ${shown(type)}; of a message of ${role} it must be ${alternatives(types)}`)
+}
+
+function resultOf(block: Json, where: string): Piece {
+  const { content } = block
+  const parts = typeof content === 'string' ? [content] : content === undefined ? [] : listAt(content, `${where}.content`).map(textOfPart)
+  return { kind: 'result', id: textAt(block, 'tool_use_id', where), text: parts.join('\n'), isError: block.is_error === true }
+}
+
+function textOfPart(part: unknown): string {
+  if (!isObject(part)) return String(part)
+  return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
+}
+
+function usageOf(value: unknown): Piece[] {
+  if (!isObject(value)) return []
+  const usage = {
+    inputTokens: countIn(value, 'input_tokens'),
+    outputTokens: countIn(value, 'output_tokens'),
+    cacheReadTokens: countIn(value, 'cache_read_input_tokens'),
+    cacheWriteTokens: countIn(value, 'cache_creation_input_tokens'),
+  }
+  return [{ kind: 'usage', usage }]
+}

@@ -1,0 +1,90 @@
+// Reads a file of transcripts: JSON, or JSON lines. A line is a transcript; or, where each line is a message by itself, all lines together are one.
+// A log of requests repeats what was said before in each request: of those the last one is kept, which has it all.
+
+import { basename, extname } from 'node:path'
+import { readText } from '../../../shared/agent-file/text-file.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import { readAnthropic } from './anthropic.ts'
+import { isObject } from './json-fields.ts'
+import { readOpenai } from './openai.ts'
+import { readOpenaiAgents } from './openai-agents.ts'
+import type { ReadPieces, Transcript } from './transcript.ts'
+import { invalid, transcriptOf } from './transcript.ts'
+
+export const transcriptFormats = ['anthropic', 'openai', 'openai-agents'] as const
+export type TranscriptFormat = (typeof transcriptFormats)[number]
+
+const readers: Record<TranscriptFormat, (value: unknown, where: string) => ReadPieces> = {
+  anthropic: readAnthropic,
+  openai: readOpenai,
+  'openai-agents': readOpenaiAgents,
+}
+
+/** A file is kept in memory as a whole. */
+const fileBytesMax = 256 * 1024 * 1024
+
+type Found = { where: string; read: ReadPieces }
+
+/** In the order of the file. Throws `usage` (no such file) and `transcript.invalid`, with the line and the path of what is wrong. */
+export function readTranscripts(file: string, format: TranscriptFormat): Transcript[] {
+  const content = readText(file, fileBytesMax)
+  if ('fault' in content) throw new WeirError('usage', `${file} ${content.fault}`)
+  const values = valuesIn(file, content.text)
+  const found = values.map(({ where, value }): Found => ({ where, read: readers[format](value, where) }))
+  const name = basename(file, extname(file))
+  const used = new Set<string>()
+  return withoutBeginnings(found).map(({ where, read }, at) => {
+    const conversation = unused(read.id ?? (found.length === 1 ? name : `${name}-${at + 1}`), used)
+    return transcriptOf(where, conversation, read)
+  })
+}
+
+function valuesIn(file: string, text: string): { where: string; value: unknown }[] {
+  if (text.trim() === '') throw invalid(file, 'is empty')
+  const whole = parsed(text)
+  if ('value' in whole) return [{ where: file, value: whole.value }]
+  const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ where: `${file}:${index + 1}`, line }]))
+  const values = lines.map(({ where, line }) => {
+    const value = parsed(line)
+    if ('fault' in value)
+      throw invalid(where, `is no JSON (${lines.length === 1 ? whole.fault : value.fault}); a transcript is JSON, or JSON lines`)
+    return { where, value: value.value }
+  })
+  return values.every(({ value }) => isMessage(value)) ? [{ where: file, value: values.map(({ value }) => value) }] : values
+}
+
+function isMessage(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    !('messages' in value) &&
+    ('role' in value || 'call_id' in value || 'callId' in value || 'rawItem' in value || 'raw_item' in value)
+  )
+}
+
+function parsed(text: string): { value: unknown } | { fault: string } {
+  try {
+    return { value: JSON.parse(text) }
+  } catch (error) {
+    return { fault: (error as Error).message }
+  }
+}
+
+/** Without those that are the beginning of another one: a request repeats the requests before it. */
+function withoutBeginnings(found: Found[]): Found[] {
+  const texts = found.map(({ read }) => read.pieces.map((piece) => JSON.stringify(piece)))
+  return found.filter((_, at) => {
+    const own = texts[at] as string[]
+    return !texts.some((other, index) => isBeginning(own, other) && (other.length > own.length || index > at))
+  })
+
+  function isBeginning(one: string[], other: string[]): boolean {
+    return one !== other && one.length <= other.length && one.every((text, index) => text === other[index])
+  }
+}
+
+function unused(id: string, used: Set<string>): string {
+  let name = id
+  for (let n = 2; used.has(name); n += 1) name = `${id} (${n})`
+  used.add(name)
+  return name
+}

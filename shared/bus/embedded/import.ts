@@ -1,0 +1,58 @@
+// A log made of records that are there already, with the offsets and times that they have: for what was exported elsewhere.
+// I1. The file gets its name when it is whole, and never the name of a file that is there.
+
+import { linkSync, rmSync } from 'node:fs'
+import type { Clock } from '../../clock.ts'
+import { WeirError } from '../../errors.ts'
+import type { StoredRecord, TopicSpec } from '../port.ts'
+import { asBusError } from './failure.ts'
+import type { GroupCommit } from './log.ts'
+import { openLog } from './log.ts'
+import { makeFolder } from './schema.ts'
+
+export type Imported = {
+  file: string
+  clock: Clock
+  topics: TopicSpec[]
+  /** Of each partition in the order of offsets. */
+  batches: AsyncIterable<StoredRecord[]>
+  commits: GroupCommit[]
+}
+
+/** Throws `bus.unwritable` where the file is there already, what reading `batches` throws, and what keeps the file from being written. */
+export async function importLog({ file, clock, topics, batches, commits }: Imported): Promise<void> {
+  makeFolder(file)
+  const unfinished = `${file}.importing-${process.pid}`
+  removeAll(unfinished)
+  try {
+    // Nobody reads it before it has its name, so what a power failure leaves of it does not matter.
+    const log = openLog({ file: unfinished, clock, readOnly: false, synchronous: 'normal' })
+    try {
+      log.ensureTopics(topics)
+      for await (const records of batches) log.write({ records, commits: [] })
+      log.write({ records: [], commits })
+    } finally {
+      log.close()
+    }
+    named(unfinished, file)
+  } finally {
+    removeAll(unfinished)
+  }
+}
+
+/** Keeps I1: a link, other than a rename, does not take the place of anything. */
+function named(unfinished: string, file: string): void {
+  try {
+    linkSync(unfinished, file)
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? isThere(file, error) : asBusError(error, file)
+  }
+}
+
+function isThere(file: string, cause: unknown): WeirError {
+  return new WeirError('bus.unwritable', `${file} is there already, and was left as it is: name another data folder`, { cause })
+}
+
+function removeAll(file: string): void {
+  for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true })
+}

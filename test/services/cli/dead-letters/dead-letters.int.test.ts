@@ -1,0 +1,135 @@
+// Dead letters of a real run: bytes and messages that nobody could take, looked at and written again.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { ListedLetter, ShownLetter } from '../../../../services/cli/dead-letters/list.ts'
+import { listDeadLetters, showDeadLetter } from '../../../../services/cli/dead-letters/list.ts'
+import type { RetryOptions } from '../../../../services/cli/dead-letters/retry.ts'
+import { retryDeadLetters } from '../../../../services/cli/dead-letters/retry.ts'
+import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import { partitionOf } from '../../../../shared/bus/partition.ts'
+import { systemClock } from '../../../../shared/clock.ts'
+import { encode } from '../../../../shared/codec.ts'
+import { readSettings } from '../../../../shared/settings.ts'
+import { topicSpecs } from '../../../../shared/topology.ts'
+import { userMessage } from '../../../support/messages.ts'
+import { output } from '../../../support/output.ts'
+
+const partitions = 4
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-letters-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const settings = () => readSettings({ dataFolder: folder }, {})
+const home = partitionOf('c', partitions)
+const elsewhere = (home + 1) % partitions
+const hello = encode(userMessage({ conversation: 'c', messageId: 'm1', text: 'hello' }))
+const outcome = encode({ type: 'turn-ended', conversation: 'c', turn: 0 })
+
+/** Three letters in partition 0: of a message in a wrong partition, of bytes, of what a stage wrote. */
+async function write(): Promise<void> {
+  const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+  await bus.ensureTopics(topicSpecs('weir.', partitions))
+  const inbox = 'weir.conversation-events'
+  await bus.append([{ topic: inbox, partition: elsewhere, key: 'c', value: hello }])
+  const about = {
+    type: 'dead-letter',
+    topic: inbox,
+    partition: elsewhere,
+    time: systemClock.now(),
+    key: 'c',
+    stage: 'conversation',
+  } as const
+  const letters = [
+    { ...about, offset: 0, code: 'codec.bad-message', reason: 'it belongs elsewhere', value: hello },
+    { ...about, offset: 8, code: 'codec.bad-frame', reason: 'no record', key: 'x', value: Buffer.from('no record') },
+    { ...about, offset: 9, code: 'runtime.assertion', reason: 'it threw', stage: 'executor', topic: 'weir.rounds-cleared', value: outcome },
+  ]
+  await bus.append(letters.map((letter) => ({ topic: 'weir.dead-letters', partition: 0, key: letter.key, value: encode(letter) })))
+  await bus.close()
+}
+
+async function listed(filter: object = {}): Promise<ListedLetter[]> {
+  const { stream, text } = output()
+  await listDeadLetters({ json: true, ...filter }, settings(), stream)
+  return text()
+    .trim()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as ListedLetter)
+}
+
+async function shown(place: string): Promise<ShownLetter> {
+  const { stream, text } = output()
+  await showDeadLetter(place, { json: true }, settings(), stream)
+  return JSON.parse(text()) as ShownLetter
+}
+
+async function retried(places: string[], options: RetryOptions = { yes: true }): Promise<{ code: number; told: string }> {
+  const { stream, text } = output()
+  const code = await retryDeadLetters(places, options, settings(), { input: Readable.from([]), out: stream, errors: stream })
+  return { code, told: text() }
+}
+
+async function inInbox(): Promise<string[]> {
+  const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock, readOnly: true })
+  try {
+    const records = await bus.read({ topic: 'weir.conversation-events', partition: home, from: 0, limit: 10 })
+    return records.map(({ value }) => Buffer.from(value ?? []).toString('base64'))
+  } finally {
+    await bus.close()
+  }
+}
+
+describe('weir dead-letters', () => {
+  it('lists them with where each record stood and why nobody took it, all or some', async () => {
+    await write()
+    expect((await listed()).map(({ place, code, conversation }) => [place, code, conversation])).toEqual([
+      ['0/0', 'codec.bad-message', 'c'],
+      ['0/1', 'codec.bad-frame', 'x'],
+      ['0/2', 'runtime.assertion', 'c'],
+    ])
+    expect((await listed({ stage: 'executor' })).map(({ place }) => place)).toEqual(['0/2'])
+    expect((await listed({ conversation: 'c', code: 'codec.bad-message' })).map(({ place }) => place)).toEqual(['0/0'])
+    const { stream, text } = output()
+    await listDeadLetters({ code: 'codec.bad-frame' }, settings(), stream)
+    expect(text()).toContain(`conversation could not take weir.conversation-events/${elsewhere}/8 of x: codec.bad-frame`)
+  })
+
+  it('shows the record, or its bytes, and whether it can be written again', async () => {
+    await write()
+    expect(await shown('0/0')).toMatchObject({ message: { type: 'user-message', text: 'hello' }, base64: null, retry: null })
+    expect(await shown('0/1')).toMatchObject({ message: null, base64: Buffer.from('no record').toString('base64') })
+    expect((await shown('0/1')).retry).toContain('it still cannot be read')
+    expect((await shown('0/2')).retry).toContain('a turn-ended is not written from outside')
+    await expect(shown('0/7')).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('there is no dead letter 0/7') })
+    await expect(shown('7')).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('PARTITION/OFFSET') })
+  })
+
+  it('writes a message once more, to the partition of its conversation, and never a second time', async () => {
+    await write()
+    expect(await retried(['0/0'])).toEqual({ code: 0, told: `0/0: written again, as conversation-events/${home}/0\n` })
+    expect(await inInbox()).toEqual([Buffer.from(hello).toString('base64')])
+    expect((await retried(['0/0'])).told).toContain('was written again before')
+    expect(await inInbox()).toHaveLength(1)
+  })
+
+  it('refuses what would be of no use, and goes on with the others', async () => {
+    await write()
+    const { code, told } = await retried([], { all: true, yes: true })
+    expect(code).toBe(1)
+    expect(told.split('\n').map((line) => line.slice(0, 16))).toEqual(['0/0: written aga', '0/1: not written', '0/2: not written', ''])
+  })
+
+  it('asks first, and where nobody can be asked it wants to be told', async () => {
+    await write()
+    await expect(retried(['0/0'], {})).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('--yes') })
+    await expect(retried([], { yes: true })).rejects.toMatchObject({ code: 'usage' })
+    expect(await inInbox()).toEqual([])
+  })
+})

@@ -1,0 +1,233 @@
+// Transcripts of other runtimes become bundles that are read, judged and folded again as any other.
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { importTranscript } from '../../../../services/cli/import-transcript/import-transcript.ts'
+import type { TranscriptFormat } from '../../../../services/cli/import-transcript/read-transcripts.ts'
+import { recordsOf } from '../../../../services/cli/inspect/recorded.ts'
+import type { Timeline } from '../../../../services/cli/inspect/timeline.ts'
+import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
+import { judgeFile } from '../../../../services/cli/judge/judge.ts'
+import type { OpenLog } from '../../../../services/cli/open-log.ts'
+import { withLog } from '../../../../services/cli/open-log.ts'
+import { readSettings } from '../../../../shared/settings.ts'
+import { foldedAgain } from '../../../support/folded-again.ts'
+import { output } from '../../../support/output.ts'
+
+let folder: string
+let bundle: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-transcript-'))
+  bundle = join(folder, 'a.weir')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function imported(content: unknown, format: TranscriptFormat, name = 'log.json'): Promise<string> {
+  const file = join(folder, name)
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
+  const { stream, text } = output()
+  await importTranscript(file, { format, output: bundle, force: true }, stream)
+  return text()
+}
+
+const look = <T>(see: (log: OpenLog) => Promise<T>): Promise<T> => withLog(readSettings({}, {}), see, { bundle })
+
+const timeline = (conversation: string): Promise<Timeline> =>
+  look(async (log) => timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
+
+/** Of each turn: what was asked, how it ended, and its rounds as `text` or `tool(arguments)=status: result`. */
+async function toldOf(conversation: string) {
+  const { turns } = await timeline(conversation)
+  return turns.map(({ text: user, rounds }) => ({
+    user,
+    rounds: rounds.flatMap(({ response, calls }) =>
+      calls.length > 0
+        ? calls.map(({ name, raw, result }) => `${name}(${raw})=${result?.status}: ${result?.text}`)
+        : response === null
+          ? []
+          : [response.text],
+    ),
+  }))
+}
+
+const anthropic = [
+  { role: 'user', content: 'list my files' },
+  {
+    role: 'assistant',
+    content: [
+      { type: 'thinking', thinking: 'hm', signature: 's' },
+      { type: 'text', text: 'I look.' },
+      { type: 'tool_use', id: 't1', name: 'exec', input: { command: 'ls' } },
+      { type: 'tool_use', id: 't2', name: 'exec', input: {} },
+    ],
+  },
+  {
+    role: 'user',
+    content: [
+      { type: 'tool_result', tool_use_id: 't2', content: [{ type: 'text', text: 'no command' }], is_error: true },
+      { type: 'tool_result', tool_use_id: 't1', content: 'a b' },
+    ],
+  },
+  { role: 'assistant', content: 'Two: a and b.' },
+  { role: 'user', content: [{ type: 'text', text: 'thanks' }] },
+  { role: 'assistant', content: [{ type: 'text', text: 'Welcome.' }], usage: { input_tokens: 7, output_tokens: 3 } },
+]
+
+const whole = [
+  { user: 'list my files', rounds: ['exec({"command":"ls"})=ok: a b', 'exec({})=error: no command', 'Two: a and b.'] },
+  { user: 'thanks', rounds: ['Welcome.'] },
+]
+
+const chat = [
+  { role: 'system', content: 'You are under test.' },
+  { role: 'user', content: 'list my files' },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [
+      { id: 'c1', type: 'function', function: { name: 'exec', arguments: '{"command":"ls"}' } },
+      { id: 'c2', type: 'function', function: { name: 'exec', arguments: '{}' } },
+    ],
+  },
+  { role: 'tool', tool_call_id: 'c1', content: 'a b' },
+  { role: 'tool', tool_call_id: 'c2', content: 'Error: no command' },
+  { role: 'assistant', content: 'Two: a and b.' },
+  { role: 'user', content: 'thanks' },
+  { role: 'assistant', content: 'Welcome.' },
+]
+
+const items = [
+  { role: 'user', content: 'list my files' },
+  { type: 'reasoning', id: 'rs_1', summary: [] },
+  { type: 'function_call', call_id: 'c1', name: 'exec', arguments: '{"command":"ls"}' },
+  { type: 'function_call', call_id: 'c2', name: 'exec', arguments: '{}' },
+  { type: 'function_call_output', call_id: 'c1', output: 'a b' },
+  { type: 'function_call_output', call_id: 'c2', output: 'Error: no command' },
+  { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Two: a and b.' }] },
+  { role: 'user', content: [{ type: 'input_text', text: 'thanks' }] },
+  { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Welcome.' }] },
+]
+
+const agentsInJavaScript = {
+  originalInput: 'list my files',
+  generatedItems: [
+    {
+      type: 'tool_call_item',
+      rawItem: { type: 'function_call', callId: 'c1', name: 'exec', arguments: '{"command":"ls"}', status: 'completed' },
+    },
+    { type: 'tool_call_item', rawItem: { type: 'function_call', callId: 'c2', name: 'exec', arguments: '{}', status: 'completed' } },
+    {
+      type: 'tool_call_output_item',
+      rawItem: { type: 'function_call_result', callId: 'c1', name: 'exec', output: { type: 'text', text: 'a b' } },
+    },
+    {
+      type: 'tool_call_output_item',
+      rawItem: { type: 'function_call_result', callId: 'c2', name: 'exec', output: { type: 'text', text: 'Error: no command' } },
+    },
+    {
+      type: 'message_output_item',
+      rawItem: { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Two: a and b.' }] },
+    },
+  ],
+}
+
+const says = (error: string) =>
+  whole.map(({ user, rounds }) => ({ user, rounds: rounds.map((round) => round.replace('error: no', `error: ${error}no`)) }))
+
+describe('weir import-transcript', () => {
+  it.each([
+    ["Anthropic's messages", 'anthropic', anthropic, whole],
+    ['the body of a request to Anthropic', 'anthropic', { model: 'm', max_tokens: 9, messages: anthropic }, whole],
+    ['messages of Chat Completions', 'openai', chat, says('Error: ')],
+    ['items of Responses', 'openai', items, says('Error: ')],
+    ['a request to Responses and its answer', 'openai', { input: items.slice(0, -1), output: items.slice(-1) }, says('Error: ')],
+    ['what a session of the Agents SDK keeps', 'openai-agents', items, says('Error: ')],
+    ['a run of the Agents SDK', 'openai-agents', agentsInJavaScript, says('Error: ').slice(0, 1)],
+  ] as const)('reads %s, with each call and its result, into whole turns', async (_, format, content, told) => {
+    expect(await imported(content, format)).toContain('1 conversation')
+    expect(await toldOf('log')).toEqual(told)
+  })
+
+  it('makes records of which every stage folds the same again', async () => {
+    await imported(anthropic, 'anthropic')
+    const { compared, missing, differing } = await look(foldedAgain)
+    expect({ missing, differing }).toEqual({ missing: [], differing: [] })
+    expect(compared).toBeGreaterThan(20)
+    const [turn] = await look(async (log) => [...(log.bundle?.turns() ?? [])])
+    expect(turn).toMatchObject({ outcome: 'answered', rounds: 2, calls: 2, whole: true })
+  })
+
+  it('goes the way it went, and a judge says where Weir would have stepped in', async () => {
+    const call = (n: number) => [
+      { role: 'assistant', content: [{ type: 'tool_use', id: `t${n}`, name: 'exec', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: `t${n}`, content: 'no command', is_error: true }] },
+    ]
+    await imported(
+      [
+        { role: 'user', content: 'go' },
+        ...Array.from({ length: 25 }, (_, n) => call(n)).flat(),
+        { role: 'assistant', content: 'I give up.' },
+      ],
+      'anthropic',
+    )
+    const shown = await timeline('log')
+    expect(shown.turns[0]?.rounds).toHaveLength(26)
+    expect(shown.turns[0]?.rounds.some(({ intervention }) => intervention !== null)).toBe(false)
+    const { stream, text } = output()
+    expect(await judgeFile(bundle, { json: true }, stream)).toBe(0)
+    expect(JSON.parse(text())).toMatchObject({ id: 'log', step: 4, rung: 'nudge', rule: 'identical-failure@1' })
+  })
+
+  it('keeps the longest of requests that repeat one another, and tells transcripts apart', async () => {
+    const other = [
+      { role: 'user', content: 'who are you?' },
+      { role: 'assistant', content: 'Nobody.' },
+    ]
+    const lines = [anthropic.slice(0, 2), anthropic.slice(0, 4), other, anthropic].map((messages) => JSON.stringify({ messages }))
+    expect(await imported(`${lines.join('\n')}\n`, 'anthropic', 'logs.jsonl')).toContain('2 conversations, 3 turns')
+    expect((await toldOf('logs-2')).length).toBe(2)
+  })
+
+  it('reads a file with a message on each line as one transcript', async () => {
+    await imported(anthropic.map((message) => JSON.stringify(message)).join('\n'), 'anthropic', 'log.jsonl')
+    expect(await toldOf('log')).toEqual(whole)
+  })
+
+  it('checks calls by the tools that the transcript lists, and says what it could not keep', async () => {
+    const schema = { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] }
+    const told = await imported({ messages: anthropic, tools: [{ name: 'exec', input_schema: schema }] }, 'anthropic')
+    expect(told).toContain("a call that Weir refuses before it runs (schema): its result is Weir's, not the recorded one")
+    expect((await toldOf('log'))[0]?.rounds[1]).toContain('rejected')
+  })
+
+  it('leaves open what the transcript does not end, and begins the next turn all the same', async () => {
+    const messages = [...anthropic.slice(0, 2), { role: 'user', content: 'never mind' }, { role: 'assistant', content: 'Fine.' }]
+    expect(await imported(messages, 'anthropic')).toContain('a call has no result in the transcript, and none here (2 times)')
+    const turns = await look(async (log) => [...(log.bundle?.turns() ?? [])])
+    expect(turns.map(({ outcome }) => outcome)).toEqual(['cancelled', 'answered'])
+  })
+
+  it.each([
+    ['an empty file', 'anthropic', '', 'log.json: is empty'],
+    ['no JSON', 'anthropic', 'hello', 'log.json:1: is no JSON'],
+    ['a line that is no JSON', 'anthropic', `${JSON.stringify({ messages: anthropic })}\n{"messages":`, 'log.json:2: is no JSON'],
+    ['something else', 'anthropic', { a: 1 }, 'log.json: has no messages'],
+    ['a text', 'openai', '"hello"', 'log.json: is "hello"; must be an object'],
+    ['another role', 'anthropic', [{ role: 'king', content: '' }], 'log.json messages[0].role: is "king"; must be user or assistant'],
+    ['messages of OpenAI', 'anthropic', chat, 'Is it of OpenAI? (--format openai)'],
+    [
+      'a call without a name',
+      'openai',
+      [{ role: 'assistant', tool_calls: [{ id: 'c', function: {} }] }],
+      'messages[0].tool_calls[0].function.name: is missing',
+    ],
+    ['an unknown item', 'openai-agents', [{ type: 'riddle' }], 'log.json[0].type: is "riddle"'],
+    ['nobody who asks', 'anthropic', [{ role: 'assistant', content: 'Hello.' }], 'nobody asks anything in it'],
+    ['nobody who answers', 'openai', [{ role: 'user', content: 'Hello?' }], 'no model answers in it'],
+  ] as const)('refuses %s, and says where and what is wrong', async (_, format, content, told) => {
+    await expect(imported(content, format)).rejects.toMatchObject({ code: 'transcript.invalid', message: expect.stringContaining(told) })
+    expect(existsSync(bundle)).toBe(false)
+  })
+})

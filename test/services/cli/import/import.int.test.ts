@@ -1,0 +1,76 @@
+// A bundle of a real run becomes a log, and Weir goes on there.
+
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { exportBundle } from '../../../../services/cli/export/export.ts'
+import { importBundle } from '../../../../services/cli/import/import.ts'
+import type { OpenLog } from '../../../../services/cli/open-log.ts'
+import { withLog } from '../../../../services/cli/open-log.ts'
+import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import type { StoredRecord } from '../../../../shared/bus/port.ts'
+import { systemClock } from '../../../../shared/clock.ts'
+import type { Settings } from '../../../../shared/settings.ts'
+import { readSettings } from '../../../../shared/settings.ts'
+import type { TopicName } from '../../../../shared/topology.ts'
+import { topics } from '../../../../shared/topology.ts'
+import { output } from '../../../support/output.ts'
+import type { PipelineOptions } from '../../../support/pipeline.ts'
+import { withPipeline } from '../../../support/pipeline.ts'
+import { call, says, text, textsOf } from '../../../support/script.ts'
+
+let folder: string
+let bundle: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-import-'))
+  bundle = join(folder, 'a.weir')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const model: PipelineOptions['model'] = ({ messages }) =>
+  JSON.stringify(messages).includes('tool_result') ? says(text('done')) : says(call('exec', { command: 'ls' }))
+
+const settingsIn = (dataFolder: string): Settings => readSettings({ dataFolder }, {})
+
+async function recordsIn(log: OpenLog): Promise<StoredRecord[]> {
+  const found: StoredRecord[] = []
+  for (const topic of Object.keys(topics) as TopicName[])
+    for (const { partition, end } of await log.bus.ends(log.topicPrefix + topic))
+      found.push(...(await log.bus.read({ topic: log.topicPrefix + topic, partition, from: 0, to: end, limit: 100_000 })))
+  return found
+}
+
+describe('weir import', () => {
+  it('makes the same log of it, record by record, in which a conversation goes on and nothing is done again', async () => {
+    const openBus = (at: string) => openEmbeddedBus({ file: join(at, 'weir.db'), clock: systemClock })
+    await withPipeline({ model, openBus: () => openBus(join(folder, 'first')) }, async ({ ask }) => {
+      await ask('hello', { conversation: 'other' })
+      await ask('hello', { conversation: 'c' })
+      await exportBundle({ output: bundle, conversation: ['c'] }, settingsIn(join(folder, 'first')), output().stream)
+    })
+    const { stream, text: told } = output()
+    expect(await importBundle(bundle, settingsIn(join(folder, 'second')), stream)).toBe(0)
+    expect(told()).toContain("in 2 partitions with the prefix 'weir.'")
+    expect(readdirSync(join(folder, 'second'))).toEqual(['weir.db'])
+    const imported = await withLog(settingsIn(join(folder, 'second')), recordsIn)
+    expect(imported).toEqual(await withLog(settingsIn(folder), recordsIn, { bundle }))
+    expect(imported.length).toBeGreaterThan(20)
+
+    await withPipeline({ model, openBus: () => openBus(join(folder, 'second')) }, async ({ ask, server, starts }) => {
+      const { finished } = await ask('go on', { conversation: 'c' })
+      expect(finished.outcome).toBe('answered')
+      expect(textsOf(server.requests[0])).toEqual(['hello', 'done', 'go on'])
+      expect(server.requests).toHaveLength(1)
+      expect(await starts()).toEqual([])
+    })
+  })
+
+  it('refuses a data folder that has a log, and what is no bundle, and leaves nothing behind', async () => {
+    await (await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })).close()
+    await expect(importBundle(bundle, settingsIn(folder), output().stream)).rejects.toMatchObject({ code: 'bus.unwritable' })
+    const elsewhere = join(folder, 'new')
+    await expect(importBundle(bundle, settingsIn(elsewhere), output().stream)).rejects.toMatchObject({ code: 'bundle.invalid' })
+    expect(existsSync(elsewhere)).toBe(false)
+  })
+})
