@@ -17,6 +17,7 @@ import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Stage } from '../../../shared/stage.ts'
 import type { StageName, TopicName } from '../../../shared/topology.ts'
 import { keyOf, stages } from '../../../shared/topology.ts'
+import { version } from '../../../shared/version.ts'
 import { accumulator } from '../../accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../conversation/reducer.ts'
 import { errorLine } from '../../executor/error-line.ts'
@@ -128,7 +129,7 @@ export function createPlayer({ topicPrefix, startAt }: { topicPrefix: string; st
     const stop: AttemptFinished['stop'] = response.calls.length > 0 ? 'calls' : 'end'
     const named = new Set(response.calls.map(({ name }) => name))
     const declarations = declared.filter(({ name }) => named.has(name))
-    observe('model-requests', { type: 'attempt-started', ...place, attempt, owner })
+    observe('model-requests', { type: 'attempt-started', ...place, attempt, owner, weir: version() })
     if (parts > 0) observe('model-deltas', { type: 'part', ...place, attempt, i: 0, events })
     const finished = { attempt, parts, finish: '', stop, usage: response.usage, declarations, policy: settings.policy }
     observe('model-requests', { type: 'attempt-finished', ...place, ...finished })
