@@ -31,7 +31,7 @@ export type { Agent, Agents, CommandTool, HttpTool, Model, ModuleTool, Tool } fr
 export { defaultSettings, policyOf } from '../shared/agents.ts'
 export type { ErrorCode } from '../shared/errors.ts'
 export type { Guard, GuardedCall, GuardedRound, Judgement, Verdict } from '../shared/guard.ts'
-export type { AgentSettings, Declaration, FailureClass, ResultStatus, TurnFinished, TurnOutcome } from '../shared/messages.ts'
+export type { AgentSettings, Declaration, FailureClass, ResultStatus, ToolHints, TurnFinished, TurnOutcome } from '../shared/messages.ts'
 export type { DecisionOutcome, WaitingApproval } from './approval/desk.ts'
 export type { ApprovalSettings } from './approval/registration.ts'
 export type { ApprovalRule } from './approval/rules.ts'

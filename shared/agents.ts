@@ -81,9 +81,19 @@ export function declarationHash(declaration: Declaration): string {
   const known = hashes.get(declaration)
   if (known !== undefined) return known
   const { name, description, schema, idempotent, timeoutMs, poll } = declaration
-  const computed = hash('sha256', JSON.stringify([name, description, schema, idempotent, timeoutMs, poll]))
+  const content = [name, description, schema, idempotent, timeoutMs, poll]
+  const hints = hintsText(declaration)
+  // Without hints the hash is what it was before there were any.
+  const computed = hash('sha256', JSON.stringify(hints === '' ? content : [...content, hints]))
   hashes.set(declaration, computed)
   return computed
+}
+
+/** '' where there are none: a program that makes its own declarations may leave them out. */
+function hintsText({ hints }: Declaration): string {
+  if (hints === null || hints === undefined) return ''
+  const { mutates, ignoreFields, loopKey, refusal } = hints
+  return JSON.stringify([mutates, ignoreFields, loopKey, refusal])
 }
 
 /** The reference under which requests offer a tool. */
@@ -108,7 +118,8 @@ function isSame(one: Declaration, other: Declaration): boolean {
     one.schema === other.schema &&
     one.idempotent === other.idempotent &&
     one.timeoutMs === other.timeoutMs &&
-    one.poll === other.poll
+    one.poll === other.poll &&
+    hintsText(one) === hintsText(other)
   )
 }
 

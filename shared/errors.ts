@@ -49,6 +49,8 @@ export const errorCodes = [
   // approvals: an id under which no call waits, or more than one
   'approval.unknown',
   'approval.ambiguous',
+  // policies: an agent for which nothing is set
+  'policy.unknown',
   // the provider of a model
   'provider.refused',
   'provider.unavailable',

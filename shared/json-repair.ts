@@ -8,14 +8,13 @@
 //   control-character  a line end inside a string    as its escape
 //   bad-escape         "C:\dir"                      the backslash is doubled
 //
-// A string in which one backslash begins no escape may have meant none of them as one: in "C:\dir\new" the \n is a folder. So such a string is
-// mended only where no other escape in it could be meant both ways.
-//
-// One pass, linear in the text; the check of the whole at the end is what makes it JSON.
+// What of a string is mended, json-string.ts says. One pass, linear in the text; the check of the whole at the end is what makes it JSON.
 
 import { jsonFault } from './json-fault.ts'
+import type { StringMending } from './json-string.ts'
+import { jsonString } from './json-string.ts'
 
-export type Mending = 'fence' | 'trailing-comma' | 'single-quotes' | 'python-word' | 'control-character' | 'bad-escape'
+export type Mending = 'fence' | 'trailing-comma' | 'python-word' | StringMending
 
 /** Undefined: it cannot be mended so that it is the text of one object, nested at most `depthMax` deep; or nothing of it was mended. */
 export function repairedObject(text: string, depthMax: number): { text: string; how: Mending[] } | undefined {
@@ -50,8 +49,9 @@ function respelled(text: string, how: Set<Mending>): string | undefined {
     let spelling: string | undefined
     let end = match.index + found.length
     if (found === '"' || found === "'") {
-      const string = readString(text, match.index, how)
+      const string = jsonString(text, match.index)
       if (string === undefined) return undefined
+      for (const mending of string.how) how.add(mending)
       ;({ spelling, end } = string)
     } else if (found !== ',') {
       spelling = pythonWords.get(found)
@@ -80,42 +80,4 @@ function isTrailing(text: string, comma: number): boolean {
 
 function isBlank(found: string | undefined): boolean {
   return found === ' ' || found === '\n' || found === '\r' || found === '\t'
-}
-
-/** The string that opens at `from`, and where it is over. `spelling` undefined: as it is. */
-function readString(text: string, from: number, how: Set<Mending>): { spelling: string | undefined; end: number } | undefined {
-  const quote = text[from] as string
-  const pieces: string[] = []
-  let copied = from + 1
-  let isBad = false
-  let isAmbiguous = false
-  let at = from + 1
-  const replace = (length: number, spelling: string): void => {
-    pieces.push(text.slice(copied, at), spelling)
-    copied = at + length
-  }
-  for (; at < text.length && text[at] !== quote; at += 1) {
-    const found = text.charCodeAt(at)
-    if (found < 0x20) {
-      replace(1, JSON.stringify(text[at]).slice(1, -1))
-      how.add('control-character')
-    } else if (found === 0x22)
-      replace(1, '\\"') // only inside single quotes
-    else if (found === 0x5c) {
-      const next = text[at + 1] ?? ''
-      if (quote === "'" && next === "'") replace(2, "'")
-      else if (next === 'u' ? /^[0-9a-f]{4}/i.test(text.slice(at + 2, at + 6)) : next !== '' && 'bfnrt'.includes(next)) isAmbiguous = true
-      else if (!'"\\/'.includes(next)) {
-        replace(1, '\\\\')
-        isBad = true
-        at -= 1 // what follows stands for itself
-      }
-      at += 1
-    }
-  }
-  if (at >= text.length || (isBad && isAmbiguous)) return undefined
-  if (isBad) how.add('bad-escape')
-  if (quote === "'") how.add('single-quotes')
-  if (quote === '"' && pieces.length === 0) return { spelling: undefined, end: at + 1 }
-  return { spelling: `"${pieces.join('')}${text.slice(copied, at)}"`, end: at + 1 }
 }

@@ -31,6 +31,8 @@ export const limits = {
   messageIdBytesMax: 256,
   /** Calls of one response; more make the response unusable. */
   responseCallsMax: 256,
+  /** Items of one response in the Responses API, of any kind; more make the response unusable. */
+  responseItemsMax: 1_024,
   /** Texts in which a provider may send one call's name. */
   callNameTextsMax: 256,
   /** Bytes of one call's argument text. */
@@ -51,6 +53,8 @@ export const limits = {
   attemptsMax: 10,
   /** The longest wait for a provider that asked to come back later. */
   retryAfterMsMax: 2 * minute,
+  /** Answers of models that one gateway process reads at once, each with the history of its request; further attempts wait in order. */
+  modelStreamsMax: 512,
   /** How long a gateway waits for the history entry that a request names; no entry, no attempt (R6). */
   historyWaitMs: 30 * second,
   /** Bytes of the texts of one request's history: the largest contexts, of two million tokens, are half of it. Few models take so much. */
@@ -68,10 +72,16 @@ export const limits = {
   partBytesMax: 64 * KiB,
   /** Bytes of a provider's body that may come without completing one event of its stream. */
   streamEventBytesMax: 8 * MiB,
+  /** Bytes of a provider's error that are read: a reason keeps the beginning of its message. */
+  providerErrorBytesMax: 256 * KiB,
   /** Bytes of history entries that a gateway remembers of one partition, so that the next round does not read them again. */
   historyKeptBytesMax: 2 * MiB,
+  /** How many times an agent's stallMs a provider may send signs of life (comments, pings, pieces of an event) and nothing of an answer. */
+  wordlessStallsMax: 3,
   /** How long a connection to a provider may take. */
   modelConnectMs: 10 * second,
+  /** Bytes of signed or encrypted thinking of one response of Chat Completions; of more nothing goes back. */
+  reasoningDetailsBytesMax: 1 * MiB,
   /** How long, and for how many bytes, the rest of a provider's answer is read when nobody needs it any more, so that its connection can be kept. */
   modelLeaveMs: 1 * second,
   modelLeaveBytesMax: 64 * KiB,
@@ -99,8 +109,10 @@ export const limits = {
   /** Calls that an intervention quotes, and those that it refers to as evidence. */
   interventionCallsMax: 3,
   interventionEvidenceMax: 16,
-  /** How long the loop-detector keeps a turn that has expired and of which it heard no end. */
+  /** How long the accumulator keeps a round, and the loop-detector a turn, that has expired and of which it heard no end. */
   turnLingerMs: 1 * minute,
+  /** Bytes of the text of a refusal that a tool words itself. */
+  refusalTextBytesMax: 8 * KiB,
   /** Bytes of a short reason. */
   reasonBytesMax: 512,
   /** The most that an agent may set for startWithinMs and graceMs: a cancelled turn may have to be waited for so long. */

@@ -187,6 +187,11 @@ export type AttemptFailed = {
   retryAfterMs: number
   /** the provider says that the calls and results of the history do not go together: it was not sent rebuilt yet, and is now (I5.4) */
   historyRefused: boolean
+  /**
+   * the provider refuses a request in which no tool may be called although it speaks of tools or calls: it was not sent in plain text and
+   * without tools yet, and is now
+   */
+  toolsRefused: boolean
 }
 
 /**
@@ -215,6 +220,8 @@ export type AttemptFinished = {
   declarations: Declaration[]
   /** what judges this round */
   policy: Policy
+  /** the model was told to write its calls as text: it has no other way */
+  callsAsText: boolean
 }
 
 /** The owner is about to call the provider. Observed, written by the gateway. */
@@ -521,6 +528,8 @@ export type ModelFinished = {
   expiresAt: number
   /** why there is no response; null: there is one */
   failure: RoundFailure | null
+  /** the model was told to write its calls as text: it has no other way */
+  callsAsText: boolean
 }
 
 /** Parts of this round may come. Derived, written by the gateway. */
@@ -984,6 +993,8 @@ export type Declaration = {
   timeoutMs: number
   /** whether it is meant to be asked again until something changes */
   poll: boolean
+  /** what else is known about it; null: nothing */
+  hints: ToolHints | null
 }
 
 /** How many empty or thinking-only responses are answered by a nudge (I4). */
@@ -1242,7 +1253,10 @@ export type RejectionCode = 'unknown_tool' | 'no_arguments' | 'bad_arguments' | 
 export type Repair = {
   /** the text exactly as it came */
   sent: string
-  /** what was done: fence, trailing-comma, single-quotes, python-word, control-character, bad-escape */
+  /**
+   * what was done: fence, trailing-comma, single-quotes, python-word, control-character, bad-escape; whole-number (30.0 where an integer is
+   * wanted)
+   */
   how: string[]
 }
 
@@ -1306,6 +1320,18 @@ export type TextCalls = {
   repairs: string[]
   /** why none of it can run, a clause for the model; null: the calls were recovered */
   fault: string | null
+}
+
+/** What the guards of the pipeline are told about a tool beyond its schema, where whoever wrote it knows better than its name says. */
+export type ToolHints = {
+  /** whether its success may change something; null: its name and its command say it */
+  mutates: boolean | null
+  /** arguments that identify nothing: top-level names, or JSON pointers in which * is any step */
+  ignoreFields: string[]
+  /** the arguments that alone identify a call, named likewise; empty: all of them */
+  loopKey: string[]
+  /** the text of its refusals, with placeholders (shared/arguments/refusal-template.ts); null: the usual one */
+  refusal: string | null
 }
 
 /** A tool by the hash of its declaration: gateway and executor find it in their own agent files or refuse. */

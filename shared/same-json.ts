@@ -10,7 +10,8 @@ export function sameJson(one: string, other: string): boolean {
   return plain !== undefined && plain === plainJson(other)
 }
 
-function plainJson(text: string): string | undefined {
+/** What a JSON text says, in one way of saying it; undefined: it is no JSON. */
+export function plainJson(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text, (_key: string, parsed: unknown, context?: { source: string }): unknown =>
       typeof parsed === 'number' && context !== undefined ? (JSON as unknown as Raw).rawJSON(context.source) : parsed,

@@ -9,11 +9,12 @@
 // K1. A piece belongs to the call with its id, else to the one with its index, else to the last one that is open.
 // K2. Only a piece with a name begins a further call beside one that it could belong to: with another id or index, or after that one is whole.
 // K3. The first id that was given stays.
-// K4. What belongs to no call is kept as arguments of a call that never began, never dropped: it is missing from some call.
+// K4. What belongs to no call is kept as arguments of a call that never began, never dropped: it is missing from some call. So is what could belong to
+//     several: it goes where K1 says, and no other call counts as one without arguments.
 
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent } from '../../shared/messages.ts'
-import { sameJson } from '../../shared/same-json.ts'
+import { plainJson, sameJson } from '../../shared/same-json.ts'
 import { BracketCount, beginsObject, nameFrom } from './piece-texts.ts'
 
 /** One call as its pieces tell it. */
@@ -28,14 +29,30 @@ export type PiecedCall = {
   /** The pieces of its arguments, none empty. */
   pieces: string[]
   brackets: BracketCount
+  /** So many of the pieces made the first whole object; 0: none did yet. And what it says, once somebody has asked. */
+  piecesOfFirst: number
+  first: string | undefined
   /** What the server wants to see again beside it, and the model that it came from. */
   extra: { model: string; text: string } | undefined
   /** The chunk of its newest piece. */
   chunk: number
+  /** Its name came again, with nothing behind it and no id anywhere, when it was whole: the end of it, or the beginning of another call of the tool. */
+  isNamedAgain: boolean
+  /** Nothing but such a name told it apart from this call: the same arguments are a repeat. */
+  after: PiecedCall | undefined
+  /** Its arguments are text for a tool that takes no JSON. */
+  isFreeText: boolean
 }
 
 /** The calls of one response in the order in which they began; `addPiece` changes it in place. */
-export type PiecedCalls = { offered: ReadonlySet<string>; calls: PiecedCall[]; chunks: number; newest: PiecedCall | undefined }
+export type PiecedCalls = {
+  offered: ReadonlySet<string>
+  calls: PiecedCall[]
+  chunks: number
+  newest: PiecedCall | undefined
+  /** A piece came that could belong to several calls (K4). */
+  isMixed: boolean
+}
 
 /** Stands where a piece has no index. */
 const noIndex = -1
@@ -44,7 +61,7 @@ const olderForm = -2
 
 /** `offered`: the names of the tools that were offered, for where a name's spelling is in doubt. */
 export function newPiecedCalls(offered: readonly string[]): PiecedCalls {
-  return { offered: new Set(offered), calls: [], chunks: 0, newest: undefined }
+  return { offered: new Set(offered), calls: [], chunks: 0, newest: undefined, isMixed: false }
 }
 
 type Piece = { index: number; id: string; name: string; text: string; chunk: number }
@@ -59,8 +76,11 @@ export function addPiece(open: PiecedCalls, { kind, index, id, name, text }: Par
   // The accumulator refuses a response with more calls than the limit; that there is one more is all it has to know.
   if (open.calls.length > limits.responseCallsMax) return
 
+  open.isMixed ||= isMixed(open.calls, piece)
   const known = possibleCall(open.calls, piece)
-  const call = known === undefined || beginsAnother(open, known, piece) ? beginCall(open, piece) : known
+  const goesOn = known !== undefined && !beginsAnother(open, known, piece)
+  const call = goesOn ? known : beginCall(open, piece, known)
+  if (goesOn && piece.name !== '') known.isNamedAgain = known.brackets.closed && known.id === '' && piece.id === '' && text.trim() === ''
   open.newest = call
   if (call.index === noIndex) call.index = index
   call.chunk = piece.chunk
@@ -72,6 +92,7 @@ export function addPiece(open: PiecedCalls, { kind, index, id, name, text }: Par
   }
   if (text !== '') call.pieces.push(text)
   call.brackets.add(text)
+  if (call.piecesOfFirst === 0 && call.brackets.closed) call.piecesOfFirst = call.pieces.length
 }
 
 /** To the call of the newest piece. */
@@ -79,18 +100,37 @@ export function addExtra({ newest }: PiecedCalls, { name, text }: PartEvent): vo
   if (newest !== undefined) newest.extra ??= { model: name ?? '', text }
 }
 
+/** The arguments of the call of the newest piece are no JSON. */
+export function markFreeText({ newest }: PiecedCalls): void {
+  if (newest !== undefined) newest.isFreeText = true
+}
+
+/** Those of the calls that began, but for one that was only said again. */
+export function begunCalls({ calls }: PiecedCalls): PiecedCall[] {
+  return calls.filter((call) => hasBegun(call) && !(call.after !== undefined && sameJson(call.pieces.join(''), call.after.pieces.join(''))))
+}
+
 /** What came without an id and a name is no call of its own (K4). */
 export function hasBegun({ id, name }: PiecedCall): boolean {
   return id !== '' || name !== ''
 }
 
-function beginCall({ calls }: PiecedCalls, { index, chunk }: Piece): PiecedCall {
+/** `known`: the call that the piece could have gone on with. Where the piece has no name, that one's name came again before it. */
+function beginCall({ calls }: PiecedCalls, { index, name, chunk }: Piece, known: PiecedCall | undefined): PiecedCall {
+  const after = name === '' ? known : undefined
   const call: PiecedCall = {
-    ...{ index, id: '', names: [], name: '', pieces: [] },
-    ...{ brackets: new BracketCount(), extra: undefined, chunk },
+    ...{ index, id: '', names: after?.names.slice(0, 1) ?? [], name: after?.name ?? '', pieces: [] },
+    ...{ brackets: new BracketCount(), piecesOfFirst: 0, first: undefined, extra: undefined, chunk },
+    ...{ isNamedAgain: false, after, isFreeText: false },
   }
   calls.push(call)
   return call
+}
+
+/** Of several calls that have an index and no arguments yet, a piece with neither an index nor an id names none. */
+function isMixed(calls: PiecedCall[], { index, id, name, text }: Piece): boolean {
+  if (index !== noIndex || id !== '' || name !== '' || text.trim() === '') return false
+  return calls.filter((call) => call.index !== noIndex && call.pieces.length === 0 && hasBegun(call)).length > 1
 }
 
 /** The call that a piece may go on with (K1): the one with its id and index, else with its id if there is but one, else with its index. */
@@ -106,25 +146,43 @@ function possibleCall(calls: PiecedCall[], { index, id, name }: Piece): PiecedCa
 }
 
 /** K2. In doubt a piece goes on with the call before: arguments of two calls in one text are refused, and nothing runs twice. */
-function beginsAnother({ offered }: PiecedCalls, before: PiecedCall, { index, id, name, text, chunk }: Piece): boolean {
-  if (name === '') return false
+function beginsAnother({ offered }: PiecedCalls, before: PiecedCall, piece: Piece): boolean {
+  const { index, id, name, text, chunk } = piece
   const isWhole = before.brackets.closed
+  if (name === '') return before.isNamedAgain && isWhole && beginsObject(text)
   const isSameId = id !== '' && id === before.id
   const canBegin = text.trim() === '' || beginsObject(text)
 
   if (index !== noIndex && before.index !== noIndex && index !== before.index)
     // The same id and name again before there are all arguments: an index that is counted up for each chunk.
     return isSameId ? isWhole || name !== before.name : canBegin || isWhole
-  if (id !== '' && before.id !== '' && id !== before.id) return canBegin || isWhole
+  if (id !== '' && before.id !== '' && id !== before.id) return (canBegin || isWhole) && !isSaidAgain(before, piece)
   // Two entries of one chunk are two calls, unless both say that they are the same one.
   if (chunk === before.chunk && !(isSameId && index !== noIndex)) return true
   if (before.name === '') return false
   if (isSameId) return isWhole && name !== before.name
   if (!isWhole) return before.pieces.length === 0 && isAnotherTool(offered, before.name, name)
-  return name !== before.name || (beginsObject(text) && !sameJson(text, before.pieces.join('')))
+  if (name !== before.name) return true
+  return beginsObject(text) && firstOf(before) !== '{}' && !isFirstOf(before, text) // after {} it is what {} stood for
 }
 
-/** Rather than the rest of its name. */
+/** What the first object of a whole call says. Kept, because a server may ask with each of many pieces; empty: it is none. */
+function firstOf(call: PiecedCall): string {
+  call.first ??= plainJson(call.pieces.slice(0, call.piecesOfFirst).join('')) ?? ''
+  return call.first
+}
+
+function isFirstOf(call: PiecedCall, text: string): boolean {
+  return firstOf(call) !== '' && plainJson(text) === firstOf(call)
+}
+
+/** Rather than the rest of its name, or more of it. */
 function isAnotherTool(offered: ReadonlySet<string>, before: string, name: string): boolean {
-  return name !== before && offered.has(before) && offered.has(name) && !offered.has(before + name)
+  return !name.startsWith(before) && offered.has(before) && offered.has(name) && !offered.has(before + name)
+}
+
+/** Under the same index, in one piece, what has come in several: some servers make a new id for the call as a whole. */
+function isSaidAgain(before: PiecedCall, { index, name, text }: Piece): boolean {
+  const isSameCall = index !== noIndex && index === before.index && name === before.name
+  return isSameCall && before.piecesOfFirst > 1 && before.brackets.closed && isFirstOf(before, text)
 }

@@ -56,14 +56,16 @@ export function finalCall(streamed: StreamedCall, end: CallEnd): Call {
   return { ...call, raw: mended.text, repair: { sent: raw, how: mended.how } }
 }
 
-function problemOf({ end, isFreeText }: StreamedCall, { raw, source }: Call, round: CallEnd): CallProblem | null {
+function problemOf({ end, isFreeText }: StreamedCall, { raw, source, disputed }: Call, round: CallEnd): CallProblem | null {
   if (round.broken) return 'stream_error'
+  // Where the response is over and says two things about a call that nothing closed, bytes of one of them are missing.
+  if (end === 'open' && disputed && isWhole(round)) return 'lost_arguments'
   if (end === 'open' || isCut(round)) return 'truncated'
   if (isFreeText) return 'free_text'
   if (source === 'none' && round.strayArguments) return 'lost_arguments'
   if (source === 'none') return round.stop === 'end' || round.stop === 'calls' ? 'no_arguments' : 'truncated'
   // A start input is superseded by deltas, and those of somebody did not arrive.
-  if (source !== 'deltas' && round.strayArguments) return 'lost_arguments'
+  if ((source === 'start' || source === 'message_start') && round.strayArguments) return 'lost_arguments'
 
   const fault = jsonFault(raw, limits.argumentDepthMax)
   if (fault === undefined) return raw.trimStart().startsWith('{') ? null : 'not_an_object'

@@ -5,7 +5,7 @@
 
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
-import { sameJson } from '../../shared/same-json.ts'
+import { plainJson } from '../../shared/same-json.ts'
 
 /** `pieces`: in the order of the stream, none empty. */
 export function textFrom(pieces: string[]): string {
@@ -33,10 +33,12 @@ function repeatedObject(pieces: string[]): string | undefined {
   const joined = pieces.join('')
   const first = firstObject(joined)
   if (first === undefined) return undefined
-  for (let rest = joined.slice(first.length); rest.trim() !== ''; ) {
-    const again = firstObject(rest)
-    if (again === undefined || !isPieceStart(pieces, joined.length - rest.length) || !sameJson(first, again)) return undefined
-    rest = rest.slice(again.length)
+  const starts = pieceStarts(pieces)
+  const said = plainJson(first)
+  for (let at = first.length; joined.slice(at).trim() !== ''; ) {
+    const again = firstObject(joined.slice(at))
+    if (again === undefined || !starts.has(at) || plainJson(again) !== said) return undefined
+    at += again.length
   }
   return first
 }
@@ -47,15 +49,15 @@ export function firstObject(text: string): string | undefined {
   return isObjectText(first) ? first : undefined
 }
 
-/** Whether the first visible character of a piece stands at `at` in the joined text. */
-function isPieceStart(pieces: string[], at: number): boolean {
+/** Where the first visible characters of the pieces stand in the joined text. */
+function pieceStarts(pieces: string[]): Set<number> {
+  const starts = new Set<number>()
   let start = 0
   for (const piece of pieces) {
-    if (start > at) return false
-    if (start + (piece.length - piece.trimStart().length) === at) return true
+    starts.add(start + (piece.length - piece.trimStart().length))
     start += piece.length
   }
-  return false
+  return starts
 }
 
 function isObjectText(text: string): boolean {

@@ -37,7 +37,8 @@ type Attempt = { phase: 'kept'; parts: Map<number, PartEvent[]>; bytes: number }
 export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | Tick> = {
   name: 'accumulator',
   unit: (message) => (message.type === 'tick' ? message.unit : JSON.stringify([message.conversation, message.turn, message.round])),
-  due: (open) => open.expiresAt,
+  // Later than the gateway's own deadline: its word for a round that expired must find the round open, or nobody would hear how it ended.
+  due: (open) => open.expiresAt + limits.turnLingerMs,
   wants: () => [],
 
   react(open, { message }) {
@@ -51,7 +52,7 @@ export const accumulator: Stage<OpenRound, ModelOpened | Part | ModelFinished | 
       case 'model-finished':
         return open === undefined ? closed : { records: [proposed(open, message)] }
       case 'tick':
-        return closed // expired: the gateway speaks for the round
+        return closed // the gateway has not spoken for the round, and will not
       default:
         return unreachable(message)
     }

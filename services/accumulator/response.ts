@@ -5,13 +5,13 @@ import { WeirError } from '../../shared/errors.ts'
 import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ModelFinished, PartEvent, Response, RoundFailure } from '../../shared/messages.ts'
-import { sameJson } from '../../shared/same-json.ts'
+import { plainJson } from '../../shared/same-json.ts'
 import { unreachable } from '../../shared/stage.ts'
 import { shortened } from '../../shared/text-cut.ts'
 import type { StreamedCall } from './call.ts'
 import { finalCall } from './call.ts'
 import type { PiecedCalls } from './call-pieces.ts'
-import { addExtra, addPiece, hasBegun, newPiecedCalls } from './call-pieces.ts'
+import { addExtra, addPiece, begunCalls, hasBegun, markFreeText, newPiecedCalls } from './call-pieces.ts'
 import { firstObject } from './piece-texts.ts'
 import { argumentsFrom } from './source-precedence.ts'
 
@@ -78,9 +78,12 @@ function read(stream: Stream, event: PartEvent): void {
     case 'call_whole':
       beginCall(stream, event)
       return
+    case 'call_free_text':
+      if (!stream.calls.has(index)) markFreeText(stream.pieced)
+      goOn(stream, stream.calls.get(index), event)
+      return
     case 'call_arguments':
     case 'call_done':
-    case 'call_free_text':
     case 'call_end':
       goOn(stream, stream.calls.get(index), event)
       return
@@ -128,26 +131,38 @@ function goOn(stream: Stream, call: StreamedCall | undefined, { kind, text }: Pa
 /** All calls in the order in which they began; no format has both kinds. What came of none is missing from some call (K4). */
 function streamedCalls(stream: Stream): StreamedCall[] {
   const { pieced, calls } = stream
-  stream.strayArguments ||= pieced.calls.some((call) => !hasBegun(call) && call.pieces.length > 0)
-  const begun = pieced.calls.filter(hasBegun).map(({ id, name, pieces, extra }): StreamedCall => {
-    return { id, name, extra, deltas: pieces, dones: [], start: '', isInMessage: false, end: 'none', isFreeText: false }
+  stream.strayArguments ||= pieced.isMixed || pieced.calls.some((call) => !hasBegun(call) && call.pieces.length > 0)
+  const begun = begunCalls(pieced).map(({ id, name, pieces, extra, isFreeText }): StreamedCall => {
+    return { id, name, extra, deltas: pieces, dones: [], start: '', isInMessage: false, end: 'none', isFreeText }
   })
   return withoutRepeats([...calls.values(), ...begun])
 }
 
 /**
  * A call that came twice is one call: the same id, name and arguments. With other arguments, or without an id, it is another one: some servers give
- * all calls of a response the same id.
+ * all calls of a response the same id. Beside one with arguments, one without any is only the announcement of it.
  */
 function withoutRepeats(calls: StreamedCall[]): StreamedCall[] {
-  return calls.filter((call, n) => call.id === '' || !calls.slice(0, n).some((before) => before.id === call.id && isRepeat(call, before)))
+  const byTool = Map.groupBy(calls, ({ id, name }) => JSON.stringify([id, name]))
+  const repeats = [...byTool.values()].flatMap((alike) => (alike.length > 1 && alike[0]?.id !== '' ? repeatsIn(alike) : []))
+  if (repeats.length === 0) return calls
+  const repeated = new Set(repeats)
+  return calls.filter((call) => !repeated.has(call))
 }
 
-/** One that was never closed is no repeat of one that was. */
-function isRepeat(call: StreamedCall, before: StreamedCall): boolean {
-  if (call.name !== before.name || call.end !== before.end) return false
-  const [raw, earlier] = [argumentsFrom(call).raw, argumentsFrom(before).raw]
-  return raw === earlier || sameJson(raw, earlier)
+/** Those that say nothing new. One that was never closed is no repeat of one that was. */
+function repeatsIn(alike: StreamedCall[]): StreamedCall[] {
+  const said = alike.map((call) => argumentsFrom(call).raw)
+  const hasArguments = said.some((raw) => raw !== '')
+  const seen = new Set<string>()
+  return alike.filter((call, n) => {
+    const raw = said[n] as string
+    if (raw === '' && hasArguments) return true
+    const key = JSON.stringify([call.end, plainJson(raw) ?? raw])
+    const isRepeat = seen.has(key)
+    seen.add(key)
+    return isRepeat
+  })
 }
 
 /** Behind one whole object another one begins: the arguments of another call were sent to this one. */

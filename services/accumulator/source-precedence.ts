@@ -13,7 +13,7 @@ import { textFrom } from './piece-texts.ts'
 export type ArgumentSources = { deltas: string[]; dones: string[]; start: string; isInMessage: boolean }
 
 /**
- * The deltas if any byte came that way, else the done event's, else the start input, else nothing. Never two of them: where they say the same, joining
+ * The deltas if any byte but blanks came that way, else the done event's, else the start input, else nothing. Never two of them: where they say the same, joining
  * gives `{..}{..}`; where the deltas only go on from the start input, neither alone is what the model meant, and the deltas alone do not parse.
  * `disputed`: one that was not taken says something else than the one that was.
  */
@@ -23,7 +23,7 @@ export function argumentsFrom({ deltas, dones, start, isInMessage }: ArgumentSou
     ...dones.map((raw) => ({ raw, source: 'done' as const })),
     { raw: start, source: isInMessage ? 'message_start' : 'start' },
   ]
-  const [taken, ...others] = given.filter(({ raw }) => raw !== '')
+  const [taken, ...others] = given.filter(({ raw }) => raw.trim() !== '')
   if (taken === undefined) return { raw: '', source: 'none', disputed: false }
   return { ...taken, disputed: others.some(({ raw }) => !sameJson(raw, taken.raw)) }
 }

@@ -22,6 +22,7 @@ const usageErrors = new Set<ErrorCode>([
   'guard.invalid',
   'guard.taken',
   'guard.unknown',
+  'policy.unknown',
   'scenario.invalid',
   'approval.unknown',
   'approval.ambiguous',
@@ -103,6 +104,18 @@ withSettings(program.command('inspect'), [...whichBus, 'topicPrefix'])
   .addOption(bundleOption())
   .action(async (id, conversation, options) =>
     (await import('./inspect/inspect.ts')).inspectAny(id, conversation, await settingsOf(options), options, process.stdout),
+  )
+
+withSettings(program.command('report'), [...whichBus, 'topicPrefix'])
+  .description('what happened in a conversation as one page for a browser, which needs nothing else; without one: all, with an index')
+  .argument('[bundle]', 'a bundle, which weir export made; default: the log that the settings name')
+  .option('--conversation <id>', 'only this conversation; default: the newest ones')
+  .option('--turn <number>', 'only this turn of it, as weir inspect numbers them')
+  .option('-o, --output <file>', 'the page', 'report.html')
+  .option('--force', 'writes over a file that is there')
+  .option('--reasoning', 'what the model thought, too')
+  .action(async (bundle, options) =>
+    (await import('./report/report.ts')).report({ settings: await settingsOf(options), bundle, options }, process.stdout),
   )
 
 withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
@@ -301,6 +314,54 @@ withLetterFilter(withSettings(deadLetters.command('retry'), [...whichBus, 'topic
     process.exitCode = await (await import('./dead-letters/retry.ts')).retryDeadLetters(places, options, await settingsOf(options))
   })
 
+const policy = program
+  .command('policy')
+  .description(
+    "thresholds, caps and modes of rules over those of agent files, from the next model response on; AGENT is a name, or '*' for all",
+  )
+
+withSettings(policy.command('set'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  .description('sets some and keeps what else is set; beside a running Weir, without a restart')
+  .argument('<agent>', "the agent's name, or '*' for all")
+  .argument('[changes...]', 'KEY=VALUE: loop.identicalFailures=2, rule.cycle=shadow, rule.cycle=enforce, caps.rounds=10')
+  .option('--file <file>', 'JSON, by key, in the place of all that is set for the agent')
+  .option('--by <name>', 'who sets it, for people; default: the user of this system', notBlank)
+  .option('--json', 'what changes, one JSON object a line; services/cli/policy/difference.ts says what is in it')
+  .action(async (agent, changes, options) =>
+    (await import('./policy/change.ts')).setPolicy(agent, { changes, ...options }, await settingsOf(options), process.stdout),
+  )
+
+withSettings(policy.command('get'), [...whichBus, 'topicPrefix'])
+  .description('what is set for agents; of one agent every value with its origin')
+  .argument('[agent]', "the agent's name, or '*' for what is set for all")
+  .option('--json', 'one JSON object a line; services/cli/policy/look.ts says what is in it')
+  .action(async (agent, options) => (await import('./policy/look.ts')).getPolicy(agent, options, await settingsOf(options), process.stdout))
+
+withSettings(policy.command('diff'), [...whichBus, 'topicPrefix'])
+  .description('what changes would come to; without them, what is set for the agent changes; exit 0: nothing, 1: something')
+  .argument('<agent>', "the agent's name, or '*' for all")
+  .argument('[changes...]', 'KEY=VALUE, as for weir policy set')
+  .option('--file <file>', 'JSON, by key, in the place of all that is set for the agent')
+  .option('--json', 'one JSON object a line; services/cli/policy/difference.ts says what is in it')
+  .action(async (agent, changes, options) => {
+    process.exitCode = await (await import('./policy/look.ts')).diffPolicy(
+      agent,
+      { changes, ...options },
+      await settingsOf(options),
+      process.stdout,
+    )
+  })
+
+withSettings(policy.command('unset'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+  .description('takes back what was set, so that the agent file counts again')
+  .argument('<agent>', "the agent's name, or '*' for what is set for all")
+  .argument('[keys...]', 'which; default: all')
+  .option('--by <name>', 'who does it, for people; default: the user of this system', notBlank)
+  .option('--json', 'what changes, one JSON object a line; services/cli/policy/difference.ts says what is in it')
+  .action(async (agent, keys, options) =>
+    (await import('./policy/change.ts')).unsetPolicy(agent, keys, options, await settingsOf(options), process.stdout),
+  )
+
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
 const topics = program.command('topics').description('what Weir needs of its topics on Kafka: a plan, creating them, checking them')
 
@@ -334,7 +395,11 @@ program
     'scenarios, or conversations as weir inspect --json prints them or of a bundle, through validator and loop-detector, offline; exit 1: not as labelled',
   )
   .argument('<file>', 'JSON lines; services/cli/judge/README.md explains the format; or a bundle')
-  .option('--set <key=value>', 'a threshold, as agent files name it: loop.identicalFailures=2; may be given again', listed)
+  .option(
+    '--set <key=value>',
+    'a threshold, as agent files name it, or the mode of a rule: loop.identicalFailures=2, rule.cycle=shadow; may be given again',
+    listed,
+  )
   .option('--json', 'one JSON object a scenario: the first intervention, and whether it is as expected')
   .action(async (file, options) => {
     process.exitCode = await (await import('./judge/judge.ts')).judgeFile(file, options, process.stdout)

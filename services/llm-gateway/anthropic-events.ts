@@ -1,42 +1,31 @@
 // Anthropic's stream, one server-sent event at a time, as normalized part events.
-// Owns: which block an event belongs to, what the stream said about its end, and whether it can be believed. Does not own: HTTP (anthropic.ts),
-// which source of a call's arguments counts (accumulator).
+// Owns: what the stream said about its end, and whether it can be believed. Does not own: HTTP (anthropic.ts), what is said of a block
+// (anthropic-blocks.ts), which source of a call's arguments counts (accumulator).
 //
-// E1. An event never invents bytes. A start input of {}, null or "" is the protocol's placeholder, not the model's, and is passed on as no input.
-// E2. A delta goes to the block that its index names and to no other; calls are told apart by our own count, because providers reuse indexes.
-// E3. Argument bytes whose block never began are passed on under an index of their own, never dropped: they are missing from some call, and the
-//     accumulator must not take that call's arguments for complete (I1.1).
-// E4. What cannot be read spoils the attempt, and so does a message that begins anew after its blocks did.
-// E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls; their beginning is kept apart.
+// E4. What cannot be read spoils the attempt, and so does a message that begins anew after its blocks did. A payload that cannot even be the beginning of
+//     an event has lost nothing of one: it is passed over.
+// E1 to E3 and E5 are kept in anthropic-blocks.ts.
 
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
+import type { Blocks, SentBlock } from './anthropic-blocks.ts'
+import { announcedAgain, beginBlock, blockDelta, blockStop, isSameCall, newIndex, partEvent, stoppedWith } from './anthropic-blocks.ts'
 import { messagesUsage } from './anthropic-usage.ts'
-import { exactJson, isObject, parseJson } from './exact-json.ts'
-import { meaningOf } from './finish-words.ts'
+import { payloadOf } from './event-payload.ts'
+import type { ExactValues } from './exact-json.ts'
+import { isObject } from './exact-json.ts'
+import { finishWord, meaningOf } from './finish-words.ts'
+import { errorIn } from './openai-chat-errors.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream, reportedError } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
 
-type Block =
-  | { kind: 'text'; index: number }
-  | { kind: 'thinking'; index: number; content: Record<string, unknown> }
-  | { kind: 'call'; index: number; id: string | null; ended: boolean }
-  | { kind: 'ignored' }
-
-/** A content block, and where it stands in which event: its text is needed where parsing it would change it. */
-type SentBlock = { block: unknown; event: string; path: (string | number)[] }
-
 /** One response while it streams; `readEvent` changes it in place. */
-export type MessageStream = {
+export type MessageStream = Blocks & {
   /** Must not come back in what a server says about an error. */
   secret: string
-  /** By the provider's index. */
-  blocks: Map<number, Block>
   /** The newest provider's index, for servers that leave it out. */
   newest: number
-  /** Blocks so far: our own indexes. */
-  count: number
   /** Blocks that stood in message_start and that the stream has not announced itself, by index. */
   announced: Map<number, SentBlock>
   id: string | undefined
@@ -51,6 +40,8 @@ export type MessageStream = {
   rawUsage: Record<string, unknown> | undefined
   /** message_stop came. */
   over: boolean
+  /** A payload was passed over (E4): then the end of the message without a reason for it is none. */
+  hasUnread: boolean
   /** The last events are out. */
   ended: boolean
   /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
@@ -71,6 +62,7 @@ export function newMessageStream(secret: string): MessageStream {
     foretold: undefined,
     rawUsage: undefined,
     over: false,
+    hasUnread: false,
     ended: false,
     fault: undefined,
   }
@@ -78,38 +70,42 @@ export function newMessageStream(secret: string): MessageStream {
 
 /** What one server-sent event means. `name` is its `event:` line, which counts only where the data has no type of its own. */
 export function readEvent(stream: MessageStream, name: string | null, data: string): PartEvent[] {
-  // Some servers close every stream with the end mark of another protocol.
-  if (data === '' || data.trim() === '[DONE]') return []
-  const event = parseJson(data)
-  if (name === 'error' && !isObject(event)) return spoil(stream, streamError({ message: data }))
-  if (!isObject(event)) return spoil(stream, brokenStream('an event of the stream is no JSON object'))
+  const sent = payloadOf(name, data)
+  if (sent.kind === 'unread') stream.hasUnread = true
+  if (sent.kind === 'error') return spoil(stream, streamError({ message: sent.said }))
+  if (sent.kind === 'broken') return spoil(stream, brokenStream('an event of the stream is no JSON object'))
+  if (sent.kind !== 'object') return []
+  const { value: event, exact } = sent
 
-  switch (event.type ?? (isObject(event.error) ? 'error' : name)) {
+  switch (event.type ?? name) {
     case 'message_start':
-      return messageStart(stream, event, data)
+      return messageStart(stream, event, exact)
     case 'content_block_start':
-      return blockStart(stream, indexOf(event, stream.newest + 1), { block: event.content_block, event: data, path: ['content_block'] })
+      return blockStart(stream, indexOf(event, stream.newest + 1), { block: event.content_block, exact, path: ['content_block'] })
     case 'content_block_delta':
-      return blockDelta(stream, indexOf(event, stream.newest), event.delta, data)
+      return orSpoiled(stream, blockDelta(stream, indexOf(event, stream.newest), event.delta, exact))
     case 'content_block_stop':
       return [
-        ...stoppedWith(stream, indexOf(event, stream.newest), event.content_block, data),
+        ...stoppedWith(stream, indexOf(event, stream.newest), event.content_block, exact),
         ...blockStop(stream, indexOf(event, stream.newest)),
       ]
     case 'message_delta':
       addUsage(stream, event.usage)
       // Some servers put the reason beside `delta` instead of into it.
-      setFinish(stream, isObject(event.delta) && event.delta.stop_reason ? event.delta.stop_reason : event.stop_reason)
+      setFinish(stream, isObject(event.delta) && finishWord(event.delta.stop_reason) !== '' ? event.delta.stop_reason : event.stop_reason)
       return meaningOf(stream.finish) === 'failed' ? spoil(stream, failedFinish(stream)) : []
     case 'message_stop':
       stream.over = true
       setFinish(stream, stream.foretold)
       return meaningOf(stream.finish) === 'failed' ? spoil(stream, failedFinish(stream)) : endMessage(stream)
-    case 'error':
-      return spoil(stream, streamError(isObject(event.error) ? event.error : { message: event.error }))
-    default: // ping, and whatever will be added to the protocol
-      return []
+    default: // ping, and whatever will be added to the protocol; or an error, in whatever shape
+      return readOther(stream, name, event)
   }
+}
+
+function readOther(stream: MessageStream, name: string | null, event: Record<string, unknown>): PartEvent[] {
+  const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
+  return error === undefined ? [] : spoil(stream, streamError(error))
 }
 
 /** What is left to say when no more bytes come; the last events of the response. */
@@ -117,19 +113,20 @@ export function endMessage(stream: MessageStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
   const events: PartEvent[] = []
-  for (const [index, sent] of stream.announced) events.push(...beginBlock(stream, index, sent, 'call_whole'), ...blockStop(stream, index))
+  for (const [index, sent] of stream.announced)
+    events.push(...orSpoiled(stream, beginBlock(stream, index, sent, 'call_whole')), ...blockStop(stream, index))
   stream.announced.clear()
   return [...events, ...providerSaid(newIndex(stream), { id: stream.id, usage: stream.rawUsage })]
 }
 
-/** The provider's word in our vocabulary. `over`: whether it said that the message is over. */
-export function stopOf(finish: string, over: boolean): Stop {
-  if (finish === '') return over ? 'other' : 'cut'
+/** The provider's word in our vocabulary. */
+export function stopOf({ finish, over, hasUnread }: Pick<MessageStream, 'finish' | 'over' | 'hasUnread'>): Stop {
+  if (finish === '') return over && !hasUnread ? 'other' : 'cut'
   const meaning = meaningOf(finish)
   return meaning === undefined || meaning === 'failed' ? 'other' : meaning
 }
 
-function messageStart(stream: MessageStream, event: Record<string, unknown>, data: string): PartEvent[] {
+function messageStart(stream: MessageStream, event: Record<string, unknown>, exact: ExactValues): PartEvent[] {
   const message = isObject(event.message) ? event.message : {}
   const id = typeof message.id === 'string' ? message.id : undefined
   // A retrying proxy sends it twice. The same one again is harmless until blocks begin anew too, another one is another response.
@@ -142,7 +139,7 @@ function messageStart(stream: MessageStream, event: Record<string, unknown>, dat
   addUsage(stream, message.usage)
   stream.foretold = message.stop_reason
   const blocks: unknown[] = Array.isArray(message.content) ? message.content : []
-  for (const [index, block] of blocks.entries()) stream.announced.set(index, { block, event: data, path: ['message', 'content', index] })
+  for (const [index, block] of blocks.entries()) stream.announced.set(index, { block, exact, path: ['message', 'content', index] })
   return []
 }
 
@@ -150,123 +147,13 @@ function blockStart(stream: MessageStream, at: number, sent: SentBlock): PartEve
   stream.newest = at
   const before = stream.blocks.get(at)
   if (stream.begunAnew && before !== undefined) return spoil(stream, brokenStream('the response began anew in the middle'))
-  // The same call announced twice while it is open is one call, not two.
-  const isRepeat = before?.kind === 'call' && !before.ended && before.id !== null && isObject(sent.block) && sent.block.id === before.id
-  if (isRepeat) return []
+  if (isSameCall(before, sent)) return orSpoiled(stream, announcedAgain(before, sent))
   stream.announced.delete(at)
-  return beginBlock(stream, at, sent, 'call_start')
+  return orSpoiled(stream, beginBlock(stream, at, sent, 'call_start'))
 }
 
-/** `call`: how a call begins. */
-function beginBlock(stream: MessageStream, at: number, sent: SentBlock, call: 'call_start' | 'call_whole'): PartEvent[] {
-  const content = isObject(sent.block) ? sent.block : {}
-  switch (content.type) {
-    case 'text': {
-      const index = newIndex(stream)
-      stream.blocks.set(at, { kind: 'text', index })
-      return textEvents('text', index, content.text)
-    }
-    case 'thinking':
-    case 'redacted_thinking': {
-      const index = newIndex(stream)
-      stream.blocks.set(at, { kind: 'thinking', index, content: { ...content } })
-      return textEvents('reasoning', index, content.thinking)
-    }
-    case 'tool_use': {
-      const input = startInput(content.input, sent)
-      if (input === undefined) return spoil(stream, brokenStream('the input of a call cannot be read'))
-      const index = newIndex(stream)
-      const id = typeof content.id === 'string' ? content.id : null
-      stream.blocks.set(at, { kind: 'call', index, id, ended: false })
-      return [{ kind: call, index, id, name: typeof content.name === 'string' ? content.name : '', text: input }]
-    }
-    default: {
-      stream.blocks.set(at, { kind: 'ignored' })
-      const text = JSON.stringify(content)
-      return text === '{}' || text.length > keptApartMax ? [] : [partEvent('kept_apart', newIndex(stream), text)]
-    }
-  }
-}
-
-/** Characters of a block that is no call, no text and no thinking, as it stays in the log; the results of a search can be large. */
-const keptApartMax = 16_384
-
-/** `data`: the event. */
-function blockDelta(stream: MessageStream, at: number, given: unknown, data: string): PartEvent[] {
-  const delta = isObject(given) ? given : {}
-  const block = stream.blocks.get(at)
-  // Whatever its type says: in a call there is nothing else to say.
-  if (block?.kind === 'call' && delta.partial_json == null) return strayPiece(stream, delta)
-  switch (block?.kind === 'call' ? 'input_json_delta' : delta.type) {
-    case 'input_json_delta':
-      if (block?.kind === 'ignored' || delta.partial_json == null) return []
-      return textEvents('call_arguments', block?.kind === 'call' ? block.index : newIndex(stream), argumentPiece(delta.partial_json, data))
-    case 'text_delta':
-      if (block?.kind === 'ignored') return []
-      return textEvents('text', block?.index ?? implicitText(stream, at), delta.text)
-    case 'thinking_delta':
-      if (block?.kind !== 'thinking') return []
-      if (typeof delta.thinking === 'string') block.content.thinking = textOf(block.content.thinking) + delta.thinking
-      return textEvents('reasoning', block.index, delta.thinking)
-    case 'signature_delta':
-      if (block?.kind === 'thinking' && typeof delta.signature === 'string')
-        block.content.signature = textOf(block.content.signature) + delta.signature
-      return []
-    default: // citations, and whatever will be added
-      return []
-  }
-}
-
-/** What is sent for a call and cannot be understood is noted as arguments of no call, so that none runs without the arguments that were meant for it. */
-function strayPiece(stream: MessageStream, { type: _, ...sent }: Record<string, unknown>): PartEvent[] {
-  const isSomething = Object.values(sent).some((value) => value !== null && value !== '')
-  return isSomething ? [partEvent('call_arguments', newIndex(stream), JSON.stringify(sent))] : []
-}
-
-/** Servers that send the value itself get it written down as they sent it. */
-function argumentPiece(given: unknown, data: string): string {
-  return typeof given === 'string' ? given : (exactJson(data, ['delta', 'partial_json']) ?? '')
-}
-
-/** Visible text whose block never began is still what the user should read. */
-function implicitText(stream: MessageStream, at: number): number {
-  const index = newIndex(stream)
-  stream.blocks.set(at, { kind: 'text', index })
-  return index
-}
-
-function newIndex(stream: MessageStream): number {
-  stream.count += 1
-  return stream.count - 1
-}
-
-/** Some servers say a call whole again when it ends. */
-function stoppedWith(stream: MessageStream, at: number, block: unknown, data: string): PartEvent[] {
-  const begun = stream.blocks.get(at)
-  if (begun?.kind !== 'call' || begun.ended || !isObject(block)) return []
-  return textEvents('call_done', begun.index, startInput(block.input, { block, event: data, path: ['content_block'] }))
-}
-
-function blockStop(stream: MessageStream, at: number): PartEvent[] {
-  const block = stream.blocks.get(at)
-  switch (block?.kind) {
-    case 'call':
-      if (block.ended) return []
-      block.ended = true
-      return [partEvent('call_end', block.index, '')]
-    case 'thinking':
-      stream.blocks.set(at, { kind: 'ignored' })
-      return [partEvent('reasoning_block', block.index, JSON.stringify(block.content))]
-    default:
-      return []
-  }
-}
-
-/** The start input as JSON text; '' where it is a placeholder (E1), undefined where it cannot be written down. */
-function startInput(input: unknown, { event, path }: SentBlock): string | undefined {
-  if (input === undefined || input === null || input === '') return ''
-  if (isObject(input) && Object.keys(input).length === 0) return ''
-  return exactJson(event, [...path, 'input'])
+function orSpoiled(stream: MessageStream, events: PartEvent[] | string): PartEvent[] {
+  return typeof events === 'string' ? spoil(stream, brokenStream(events)) : events
 }
 
 /** Ends the attempt and lets those who read along see why. */
@@ -290,35 +177,30 @@ function streamError(error: Record<string, unknown>): Failed {
   return reportedError({ type, words: [type], message: error.message, refused: refusals.has(type) })
 }
 
+/** More is nothing that a server says about tokens. */
+const usageFieldsMax = 64
+
 /** Counts are cumulative: the newest one of each counts. */
 function addUsage(stream: MessageStream, usage: unknown): void {
   if (!isObject(usage)) return
-  stream.rawUsage = { ...stream.rawUsage, ...usage }
+  const rawUsage = { ...stream.rawUsage, ...usage }
+  if (Object.keys(rawUsage).length <= usageFieldsMax) stream.rawUsage = rawUsage
   stream.usage = { ...stream.usage, ...messagesUsage(usage) }
 }
 
 function setFinish(stream: MessageStream, reason: unknown): void {
-  if (typeof reason !== 'string' || reason === '') return
+  const given = finishWord(reason)
+  if (given === '') return
   const isEnd = (word: string) => word === '' || meaningOf(word) === 'end' || meaningOf(word) === 'calls'
-  if (isEnd(stream.finish) || !isEnd(reason)) stream.finish = shortReason(reason)
+  if (isEnd(stream.finish) || !isEnd(given)) stream.finish = shortReason(given)
 }
 
 function failedFinish({ finish }: MessageStream): Failed {
   return brokenStream(`the provider ended the response with '${finish}'`)
 }
 
-function indexOf(event: Record<string, unknown>, absent: number): number {
-  return typeof event.index === 'number' ? event.index : absent
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function textEvents(kind: PartEvent['kind'], index: number, text: unknown): PartEvent[] {
-  return typeof text === 'string' && text !== '' ? [partEvent(kind, index, text)] : []
-}
-
-function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
-  return { kind, index, id: null, name: null, text }
+/** Some servers write it as a text. */
+function indexOf({ index }: Record<string, unknown>, absent: number): number {
+  const given = typeof index === 'string' && /^\d{1,9}$/.test(index) ? Number(index) : index
+  return typeof given === 'number' ? given : absent
 }

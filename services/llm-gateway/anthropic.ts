@@ -14,6 +14,7 @@ import { messageRequest } from './anthropic-request.ts'
 import type { SentEvent } from './event-stream.ts'
 import { answeredEvents } from './event-stream.ts'
 import { isObject } from './exact-json.ts'
+import { finishWord } from './finish-words.ts'
 import { httpFetch } from './http-fetch.ts'
 import { stopAtLimit } from './output-limit.ts'
 import type { Failed, Finished, Provider } from './provider.ts'
@@ -56,7 +57,7 @@ function messageEvents(whole: unknown, body: string): SentEvent[] {
   if (!isObject(whole) || whole.type !== 'message') return [{ event: null, data: body }]
   const { stop_reason } = whole
   const end = [JSON.stringify({ type: 'message_delta', delta: { stop_reason } }), '{"type":"message_stop"}']
-  const isOver = typeof stop_reason === 'string' && stop_reason !== ''
+  const isOver = finishWord(stop_reason) !== ''
   return [`{"type":"message_start","message":${body}}`, ...(isOver ? end : [])].map((data) => ({ event: null, data }))
 }
 
@@ -65,5 +66,5 @@ function endingOf(message: MessageStream, interruption: unknown, outputTokensMax
   const { fault, finish, over, usage } = message
   if (fault !== undefined) return fault
   if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
-  return { kind: 'finished', stop: stopAtLimit(stopOf(finish, over), usage, outputTokensMax), finish, usage }
+  return { kind: 'finished', stop: stopAtLimit(stopOf(message), usage, outputTokensMax), finish, usage }
 }

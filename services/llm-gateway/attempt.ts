@@ -1,40 +1,33 @@
 // One attempt to get an answer from the model, from its preparation to the observation of how it went.
-// Owns: the order of what is written. Does not own: whether there is another attempt (reducer.ts), which attempts run (performer.ts), what the
-// provider's bytes mean (anthropic.ts).
+// Owns: the order of what is written. Does not own: whether there is another attempt (reducer.ts), which attempts run (performer.ts), how an answer
+// is read (answer.ts), what the provider's bytes mean (anthropic.ts).
 //
 // T1. attempt-started is acknowledged before the provider is called, and all parts before attempt-finished (R4).
 // T2. No history, no readable limits, no time left: no call (R6).
 // T3. Whole or nothing: what was cut, stalled or spoilt is attempt-failed, and no part of it counts.
 // T4. After it was told to stop it writes nothing more. What it wrote before is harmless: parts count only when a decision names them.
+// T5. It waits for one of the process's places for streams before it reads its history: so many answers, and no more, are in memory at once. Who waits
+//     is served in order.
 
 import type { Logger } from 'pino'
 import type { Agent, Agents } from '../../shared/agents.ts'
 import { findTool } from '../../shared/agents.ts'
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
-import type {
-  AttemptFailed,
-  AttemptFinished,
-  Declaration,
-  ModelRequest,
-  PartEvent,
-  PartKind,
-  Policy,
-  Usage,
-} from '../../shared/messages.ts'
-import { eventWeight } from '../../shared/part-weight.ts'
+import type { AttemptFailed, AttemptFinished, Declaration, ModelRequest, Policy, Usage } from '../../shared/messages.ts'
 import type { PerformerContext } from '../../shared/performer.ts'
+import type { Slots } from '../../shared/slots.ts'
 import { version } from '../../shared/version.ts'
+import type { Answer } from './answer.ts'
+import { streamAnswer } from './answer.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './context-full.ts'
 import { PartWriter } from './part-writer.ts'
+import { canBePlain, inPlainText } from './plain-request.ts'
 import { policyInForce } from './policy-in-force.ts'
-import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './provider.ts'
+import type { Connect, Failed, ProviderRequest } from './provider.ts'
 import { shortReason } from './reason.ts'
 import type { AttemptTask } from './reducer.ts'
-import type { SilenceWatch } from './silence.ts'
-import { watchSilence } from './silence.ts'
-import { noLongerWanted, orStopped, stopped, waitingUntil } from './stopping.ts'
-import { inItsWords } from './text-calling.ts'
+import { orStopped, stopped } from './stopping.ts'
 
 export type GatewayOptions = {
   agents: Agents
@@ -42,29 +35,57 @@ export type GatewayOptions = {
   connect: Connect
   /** After how long without a new entry the history of a conversation is taken away; default: the setting `retention`'s. */
   historyIdleMs?: Milliseconds | undefined
+  /** Places for streams; one object serves all partitions of a process. Default: `limits.modelStreamsMax`. */
+  streams?: Slots
+}
+
+/** What the attempts of a process share. */
+export type Gateway = GatewayOptions & {
+  streams: Slots
+  /** Agents whose provider has taken a request in plain text that it had refused otherwise: they are asked so at once (plain-request.ts). */
+  plainlyAsked: WeakSet<Agent>
 }
 
 /** Never rejects. A write that fails ends it with a line in the log: the bus has given up, and so will the runtime. */
-export async function runAttempt(options: GatewayOptions, context: PerformerContext, task: AttemptTask, stop: AbortSignal): Promise<void> {
+export async function runAttempt(gateway: Gateway, context: PerformerContext, task: AttemptTask, stop: AbortSignal): Promise<void> {
   const { conversation, turn, round } = task.request
   const id = { conversation, turn, round, attempt: context.randomId() }
   const log = context.log.child(id)
+  const free = await streamPlace(gateway.streams, conversation, stop)
+  if (free === stopped) return
   try {
-    const observed = await observe({ options, context, task, stop, id, log })
+    const observed = await observe({ gateway, context, task, stop, id, log })
     if (observed === undefined || stop.aborted) return
     await observed.write()
   } catch (error) {
     log.warn({ err: error }, 'the attempt was given up: it could not be written')
+  } finally {
+    free()
   }
+}
+
+/** Keeps T5. How to give the place back; `stopped`: nobody wanted it any more. */
+function streamPlace(streams: Slots, conversation: string, stop: AbortSignal): Promise<(() => void) | typeof stopped> {
+  return new Promise((resolve) => {
+    const leave = (): void => {
+      leaveLine()
+      resolve(stopped)
+    }
+    stop.addEventListener('abort', leave, { once: true })
+    const leaveLine = streams.wait(conversation, (free) => {
+      stop.removeEventListener('abort', leave)
+      resolve(free)
+    })
+  })
 }
 
 type AttemptId = { conversation: string; turn: number; round: number; attempt: string }
 
-type Attempt = { options: GatewayOptions; context: PerformerContext; task: AttemptTask; stop: AbortSignal; id: AttemptId; log: Logger }
+type Attempt = { gateway: Gateway; context: PerformerContext; task: AttemptTask; stop: AbortSignal; id: AttemptId; log: Logger }
 
 /** The steps; what remains is to write how it went. Undefined: there is nothing to say. Rejects when something could not be written. */
 async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown> } | undefined> {
-  const { context, task, stop, id, log } = attempt
+  const { gateway, context, task, stop, id, log } = attempt
   const ready = await orStopped(stop, prepare(attempt))
   if (ready === stopped) return undefined
   if (ready.kind === 'failed') return ending(attempt, attemptFailed(attempt, ready))
@@ -76,13 +97,27 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
 
   const parts = new PartWriter(context.clock, (i, events) => context.write('response', [{ type: 'part', ...id, i, events }]))
   stop.addEventListener('abort', () => parts.drop(), { once: true })
-  const answer = await streamAnswer(attempt, ready, parts)
+  const asked = inTakenForm(attempt, ready)
+  const { connect } = gateway
+  const { stallMs } = task.request.settings
+  const answer = await streamAnswer({ connect, ...asked, stallMs, clock: context.clock, parts, stop, log })
   const finished = answer === stopped ? stopped : await orStopped(stop, finishParts(attempt, parts))
   if (answer === stopped || finished === stopped) {
     await parts.stop()
     return undefined
   }
+  if (answer.kind === 'failed') return ending(attempt, attemptFailed(attempt, answer, asked), finished)
+  if (asked.isPlain) gateway.plainlyAsked.add(ready.agent)
   return ending(attempt, conclusion(attempt, ready, answer, finished.parts), finished)
+}
+
+/** A request, and whether it is in plain text because the provider does not take it otherwise; `mayBePlain`: it could be. */
+type Asked = { agent: Agent; request: ProviderRequest; mayBePlain: boolean; isPlain: boolean }
+
+function inTakenForm({ gateway, task }: Attempt, { agent, request }: Ready): Asked {
+  const mayBePlain = canBePlain(agent, request)
+  const isPlain = mayBePlain && (task.plain || gateway.plainlyAsked.has(agent))
+  return { agent, request: isPlain ? inPlainText(request) : request, mayBePlain, isPlain }
 }
 
 type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
@@ -107,9 +142,8 @@ function ending(
 }
 
 /** How the attempt went. */
-function conclusion(attempt: Attempt, ready: Ready, answer: Answer | Failed, parts: number): AttemptFailed | AttemptFinished {
+function conclusion(attempt: Attempt, ready: Ready, answer: Answer, parts: number): AttemptFailed | AttemptFinished {
   const { id, log } = attempt
-  if (answer.kind === 'failed') return attemptFailed(attempt, answer)
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
   // A text that was cut there is still the best reply there is; calls would be cut too, and their results would have nowhere to go.
   if (isContextEnd(answer.finish) && !answer.isReply) return attemptFailed(attempt, contextFull(`the provider says ${answer.finish}`))
@@ -118,23 +152,24 @@ function conclusion(attempt: Attempt, ready: Ready, answer: Answer | Failed, par
   const usage = boundedUsage(answer.usage)
   const declarations = ready.declarations.filter((declaration) => answer.mentions(declaration.name))
   log.debug({ parts, finish, usage }, 'the model has answered')
-  return { type: 'attempt-finished', ...id, parts, finish, stop: why, usage, declarations, policy: ready.policy }
+  const callsAsText = ready.agent.model.toolCalls === 'text'
+  return { type: 'attempt-finished', ...id, parts, finish, stop: why, usage, declarations, policy: ready.policy, callsAsText }
 }
 
 type Ready = { kind: 'ready'; agent: Agent; declarations: Declaration[]; request: ProviderRequest; policy: Policy }
 
 /** All that has to be known before the provider may be called. Never rejects, so that nobody has to look at it after a stop. */
-async function prepare({ options, context, task, log }: Attempt): Promise<Ready | Failed> {
+async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready | Failed> {
   const { request } = task
   const { conversation, turn, historyRound, settings, nudge, callsLeft } = request
-  const agent = options.agents.get(request.agent)
+  const agent = gateway.agents.get(request.agent)
   if (agent === undefined) {
-    const reason = missingAgent(request.agent, options.agents)
+    const reason = missingAgent(request.agent, gateway.agents)
     log.warn({ agent: request.agent }, `a turn cannot go on: ${reason}`)
     return notReady('agent.unknown', reason, false)
   }
 
-  const declarations = offeredTools(options.agents, request, log)
+  const declarations = offeredTools(gateway.agents, request, log)
   try {
     const entries = await context.history({ conversation, turn, round: historyRound }, limits.historyWaitMs)
     if (entries === undefined)
@@ -179,96 +214,6 @@ function isExpired({ context, task, log }: Attempt): boolean {
   return true
 }
 
-/**
- * `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may be recovered from (I2). `isReply`: it has visible
- * text and no call.
- */
-type Answer = Finished & { mentions: (name: string) => boolean; isReply: boolean }
-
-async function streamAnswer(attempt: Attempt, ready: Ready, parts: PartWriter): Promise<Answer | Failed | typeof stopped> {
-  const { context, task, stop } = attempt
-  const { stallMs } = task.request.settings
-  const names: string[] = []
-  let hasCalls = false
-  const text: string[] = []
-  let bytes = 0
-
-  const leave = new AbortController()
-  let isStalled = false
-  let isOver = false
-  const silence = watchSilence(context.clock, stallMs, () => {
-    isStalled = true
-    leave.abort(noLongerWanted)
-  })
-  // By hand: AbortSignal.any takes longer, and would tell the provider also of a stop that comes when the answer is there.
-  const { signal } = leave
-  const leaveNow = (): void => leave.abort(noLongerWanted)
-  stop.addEventListener('abort', leaveNow, { once: true })
-  if (stop.aborted) leaveNow()
-  const events = guarded(attempt, ready, signal, silence)
-  const waiting = waitingUntil(signal)
-  try {
-    for (;;) {
-      const next = await waiting.for(events.next())
-      if (next === stopped) return isStalled && !stop.aborted ? stalled(stallMs) : stopped
-      isOver = next.value.kind !== 'events'
-      if (next.value.kind === 'failed') return next.value
-      if (next.value.kind === 'finished') {
-        const visible = text.join('')
-        const isReply = !hasCalls && visible.trim() !== ''
-        // A name may come in pieces, and only the accumulator knows of which call: one that is declared and not called does no harm.
-        const called = names.join('')
-        return { ...next.value, isReply, mentions: (name) => names.includes(name) || called.includes(name) || visible.includes(name) }
-      }
-
-      for (const event of next.value.events) {
-        bytes += eventWeight(event)
-        if (isOfCall(event)) hasCalls = true
-        if (isOfCall(event) && event.name !== null && event.name !== names.at(-1)) names.push(event.name)
-        if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
-      }
-      if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
-      const room = parts.add(next.value.events)
-      if (room === undefined) continue
-      silence.pause()
-      if ((await orStopped(stop, room)) === stopped) return stopped
-      silence.resume()
-    }
-  } finally {
-    silence.stop()
-    waiting.end()
-    stop.removeEventListener('abort', leaveNow)
-    if (!isOver) leaveNow() // what is over has let go of its connection by itself
-    events.return(noEnding).catch(() => undefined)
-  }
-}
-
-const callKinds = new Set<PartKind>(['call_start', 'call_whole', 'call_arguments', 'call_done', 'call_piece', 'call_piece_beside'])
-
-function isOfCall({ kind }: PartEvent): boolean {
-  return callKinds.has(kind)
-}
-
-/** The provider's stream, with an ending whatever the provider's file does; errors of our own code are failures of the attempt too. */
-async function* guarded(
-  { options, log }: Attempt,
-  { agent, request }: Ready,
-  signal: AbortSignal,
-  silence: SilenceWatch,
-): AsyncGenerator<Streamed, Failed> {
-  try {
-    silence.pause() // what loads here is our own code
-    const provider = await options.connect(agent)
-    silence.resume()
-    yield* provider.stream(inItsWords(agent, request), signal, silence.heard)
-    return noEnding
-  } catch (error) {
-    const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`
-    if (!signal.aborted) log.error({ err: error }, reason)
-    return { ...noEnding, reason }
-  }
-}
-
 /** Whatever the provider counted: the sum of a turn must stay a number that a record can hold. */
 function boundedUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Usage {
   const bounded = (tokens: number) => Math.min(tokens, limits.usageTokensMax)
@@ -280,15 +225,6 @@ function boundedUsage({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTo
   }
 }
 
-const noEnding: Failed = {
-  kind: 'failed',
-  code: 'provider.stream',
-  class: 'internal',
-  reason: 'the stream of the provider had no ending',
-  retryable: true,
-  retryAfterMs: null,
-}
-
 const cutOff: Failed = {
   kind: 'failed',
   code: 'provider.stream',
@@ -298,25 +234,28 @@ const cutOff: Failed = {
   retryAfterMs: null,
 }
 
-function stalled(stallMs: number): Failed {
-  const reason = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
-  return { kind: 'failed', code: 'provider.stalled', class: 'transient', reason, retryable: true, retryAfterMs: null }
+/** Why a request is sent once more, and why it is not. */
+const refusals = {
+  history: 'the history of this conversation is refused, and sent once more, rebuilt',
+  historyAgain: 'the history of this conversation is refused, also rebuilt; begin a new conversation',
+  tools: 'the request is refused, and sent once more in plain text, without tools',
+  toolsAgain: 'the request is refused, also in plain text and without tools',
 }
 
-function tooLarge(bytes: number): Failed {
-  const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
-  return { kind: 'failed', code: 'provider.stream', class: 'deterministic', reason, retryable: false, retryAfterMs: null }
-}
-
-const refusedOnce = 'the history of this conversation is refused, and sent once more, rebuilt'
-const refusedAgain = 'the history of this conversation is refused, also rebuilt; begin a new conversation'
-
-function attemptFailed({ task, id, log }: Attempt, failed: Failed): AttemptFailed {
+/** `asked`: what the provider was asked with; undefined: it was not asked. */
+function attemptFailed({ task, id, log }: Attempt, failed: Failed, asked?: Asked): AttemptFailed {
   const { code, retryable } = failed
-  const retryAfterMs = failed.retryAfterMs ?? Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
+  // Who asks to come back at once, or in the past, has not asked for a wait: three tries within a moment would all meet the same.
+  const retryAfterMs = failed.retryAfterMs || Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
   const isOfHistory = failed.historyRefused ?? false
+  const isOfTools = (failed.formRefused ?? false) && asked?.mayBePlain === true
   const historyRefused = isOfHistory && !task.rebuilt
-  const reason = shortReason(isOfHistory ? `${task.rebuilt ? refusedAgain : refusedOnce}: ${failed.reason}` : failed.reason)
-  log.info({ code, class: failed.class, reason, retryable, retryAfterMs, historyRefused }, 'the attempt failed')
-  return { type: 'attempt-failed', ...id, reason, class: failed.class, retryable, retryAfterMs, historyRefused }
+  const toolsRefused = isOfTools && !asked.isPlain
+  const why = [
+    ...(isOfHistory ? [historyRefused ? refusals.history : refusals.historyAgain] : []),
+    ...(isOfTools ? [toolsRefused ? refusals.tools : refusals.toolsAgain] : []),
+  ]
+  const reason = shortReason([...why, failed.reason].join(': '))
+  log.info({ code, class: failed.class, reason, retryable, retryAfterMs, historyRefused, toolsRefused }, 'the attempt failed')
+  return { type: 'attempt-failed', ...id, reason, class: failed.class, retryable, retryAfterMs, historyRefused, toolsRefused }
 }

@@ -5,7 +5,7 @@
 import { createParser } from 'eventsource-parser'
 import { WeirError } from '../../shared/errors.ts'
 import { limits } from '../../shared/limits.ts'
-import { parseJson } from './exact-json.ts'
+import { isObject, parseJson } from './exact-json.ts'
 
 /** `event`: its `event:` line, null where it has none. */
 export type SentEvent = { event: string | null; data: string }
@@ -67,19 +67,30 @@ function tooLong(bytes: number): WeirError {
 }
 
 /**
- * As the HTML standard says; an event without data is none. One field more is read: some servers write an error that comes in the middle of a stream
- * as a field `error` of its own, without `data`. It is handed on as an event of that name.
+ * As the HTML standard says; an event without data is none. More is read where servers break it in ways that show: an error in the middle of a stream as a
+ * field `error` of its own, handed on as an event of that name; JSON on lines of its own, without `data:`; events without a blank line between them.
  */
 function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent[] } {
   const decoder = new TextDecoder()
-  const lines = errorLines()
+  const lines = oddLines()
+  let bare: string[] = []
   let events: SentEvent[] = []
   const parser = createParser({
-    onEvent: ({ event = null, data }) => events.push({ event, data: withoutPrefix(data) }),
-    onError: ({ field, value = '' }) => {
-      if (field === 'error') events.push({ event: 'error', data: value })
+    onEvent: ({ event = null, data }) => {
+      endBare()
+      events.push(...eventsIn(event, data))
+    },
+    onError: ({ field, value = '', line = '' }) => {
+      if (bare.length === 0 && field === 'error') events.push({ event: 'error', data: value })
+      else if (bare.length > 0 || /^[{[]/.test(line)) bare.push(line)
+      if (bare.length === 1 && parseJson(line) !== undefined) endBare()
     },
   })
+
+  function endBare(): void {
+    if (bare.length > 0) events.push({ event: null, data: bare.join('\n') })
+    bare = []
+  }
 
   function taken(text: string): SentEvent[] {
     events = []
@@ -90,28 +101,53 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
   return {
     take: (piece) => taken(decoder.decode(piece, { stream: true })),
     // The last event counts also where the server left out the blank line after it; one that is half there is no JSON.
-    end: () => taken(`${decoder.decode()}\n\n`),
+    end: () => {
+      const last = taken(`${decoder.decode()}\n\n`)
+      endBare()
+      return last
+    },
   }
 }
 
-/** Keeps a line that is or may become an `error` field until its end came: of fields that it does not know the parser takes whole lines only. */
-function errorLines(): { whole(text: string): string } {
-  let kept = ''
+/** Lines of data that are each an event and together none came without the blank lines between them. */
+function eventsIn(event: string | null, data: string): SentEvent[] {
+  const sent = { event, data: withoutPrefix(data) }
+  if (!data.includes('\n') || parseJson(sent.data) !== undefined) return [sent]
+  const each = data.split('\n').map((line, n, { length }) => ({ event: n === length - 1 ? event : null, data: withoutPrefix(line) }))
+  const areEvents = each.every(({ data: line }) => line.trim() === '[DONE]' || isObject(parseJson(line)))
+  return areEvents ? each : [sent]
+}
+
+/** Keeps a line that is or may become one of those beside the standard until its end came: of fields that it does not know the parser takes whole lines only. */
+function oddLines(): { whole(text: string): string } {
+  let kept: string[] = []
+  let head = ''
   let isInLine = false
 
+  /** What goes on to the parser. */
   function whole(text: string): string {
-    // Only what is new can hold an end of the line that is kept.
     const lastEnd = Math.max(text.lastIndexOf('\n'), text.lastIndexOf('\r'))
-    const given = kept + text
-    const lineStart = lastEnd < 0 ? 0 : kept.length + lastEnd + 1
-    const line = given.slice(lineStart)
-    const isAtStart = lastEnd >= 0 || !isInLine
-    kept = isAtStart && 'error'.startsWith(line.slice(0, 'error'.length)) ? line : ''
-    isInLine = kept === '' && (line !== '' || !isAtStart)
-    return given.slice(0, given.length - kept.length)
+    if (lastEnd >= 0) {
+      const before = [...kept, text.slice(0, lastEnd + 1)].join('')
+      kept = []
+      head = ''
+      isInLine = false
+      return lastEnd === text.length - 1 ? before : before + whole(text.slice(lastEnd + 1))
+    }
+    if (isInLine) return text
+    head = (head + text).slice(0, 'error'.length)
+    kept.push(text)
+    if (mayBeOdd(head)) return ''
+    isInLine = true
+    return kept.splice(0).join('')
   }
 
   return { whole }
+}
+
+/** JSON that is written over several lines has them begin with brackets, quotes and blanks. */
+function mayBeOdd(head: string): boolean {
+  return 'error'.startsWith(head) || /^[{}[\]" \t]/.test(head)
 }
 
 /** Some proxies put the field's name before a payload that has it already. */

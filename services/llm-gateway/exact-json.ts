@@ -7,16 +7,30 @@ type Raw = { rawJSON(text: string): unknown }
  * The value at `path` of a JSON text, as JSON text of its own: blanks and escapes may differ, nothing else. Undefined where the text has no
  * such value or is nested too deeply to be written.
  */
-export function exactJson(text: string, path: (string | number)[]): string | undefined {
-  try {
-    let value: unknown = JSON.parse(text, (_key: string, parsed: unknown, context?: { source: string }): unknown =>
-      typeof parsed === 'number' && context !== undefined ? (JSON as unknown as Raw).rawJSON(context.source) : parsed,
-    )
-    for (const step of path) value = (value as Record<string | number, unknown>)[step]
-    return JSON.stringify(value)
-  } catch {
-    return undefined
+export function exactJson(text: string, path: Path): string | undefined {
+  return exactValues(text)(path)
+}
+
+export type Path = (string | number)[]
+export type ExactValues = (path: Path) => string | undefined
+
+/** As exactJson, for as many values of one text as there are: it is parsed once, when the first is asked for. */
+export function exactValues(text: string): ExactValues {
+  let whole: { value: unknown } | undefined
+  return (path) => {
+    try {
+      whole ??= { value: JSON.parse(text, asWritten) }
+      let { value } = whole
+      for (const step of path) value = (value as Record<string | number, unknown>)[step]
+      return JSON.stringify(value)
+    } catch {
+      return undefined
+    }
   }
+}
+
+function asWritten(_key: string, parsed: unknown, context?: { source: string }): unknown {
+  return typeof parsed === 'number' && context !== undefined ? (JSON as unknown as Raw).rawJSON(context.source) : parsed
 }
 
 /**

@@ -11,7 +11,6 @@ import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import zlib from 'node:zlib'
 import { limits } from '../../shared/limits.ts'
 
@@ -33,7 +32,7 @@ export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
     headers: headersOf(message),
     body,
   }
-  return { ...received, text: () => text(body) } as unknown as Response
+  return { ...received, text: () => beginningOf(body) } as unknown as Response
 }
 
 /** Resolves when the headers have come; rejects as `fetch` does, with the cause in it, or with the reason of the abort. */
@@ -90,6 +89,18 @@ async function* piecesOf(message: IncomingMessage): AsyncGenerator<Buffer, void>
     decoder?.destroy()
     leave(message)
   }
+}
+
+/** SDKs ask for the text of an answer where it is an error. One that does not end tells no more than its beginning (R7). */
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of body) {
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes > limits.providerErrorBytesMax) break
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, limits.providerErrorBytesMax))
 }
 
 /** Keeps H2: what is left of the body is mostly its end. */

@@ -30,10 +30,10 @@ export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalTh
   }
 }
 
-/** The error that a chunk is or has, also in the `choice` that counts; undefined: none. */
-export function errorIn(chunk: Json, eventName: string | null, choice: Json = {}): Json | undefined {
+/** The error that a chunk is or has, also in one of its choices; undefined: none. */
+export function errorIn(chunk: Json, eventName: string | null, sent: { choice: Json }[] = []): Json | undefined {
   const { base_resp: base, object, type, choices } = chunk
-  const holders = [chunk, choice, choice.delta, choice.message, chunk.x_groq].filter(isObject)
+  const holders = [chunk, ...sent.flatMap(({ choice }) => [choice, choice.delta, choice.message]), chunk.x_groq].filter(isObject)
   const error = holders.map((holder) => holder.error).find(saysSomething)
   if (isObject(error)) return error
   if (error !== undefined) return { ...chunk, message: error }

@@ -1,24 +1,34 @@
 // A Chat Completions stream, one server-sent event at a time, as normalized part events.
-// Owns: what a chunk says, what the stream said about its end, and whether it can be believed. Does not own: HTTP (openai-chat.ts), which call a
-// piece belongs to and what its pieces make (accumulator).
+// Owns: what a chunk says, what the stream said about its end, and whether it can be believed. Does not own: HTTP (openai-chat.ts), how an entry of a
+// call is written (openai-chat-calls.ts), which call a piece belongs to and what its pieces make (accumulator).
 //
 // C1. Everything comes out as it arrives. A piece of a call is passed on with the index, id and name that it has, and nothing is made of them here.
 // C2. What cannot be read spoils the attempt. A payload that cannot even be the beginning of a chunk has lost nothing of one: it is passed over,
 //     but then a mere end mark is no end.
 // C3. A refusal comes on a channel of its own, and the response's stop says what it is.
-// C4. Only the first choice counts; no request asks for more.
+// C4. The first choice is the answer; openai-chat-choices.ts says when calls of another one belong to it.
+// C5. A response that begins anew under another id is another response: what came before and what comes now would be said twice, or glued together.
 
-import { jsonFault } from '../../shared/json-fault.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
-import { exactJson, isObject, parseJson } from './exact-json.ts'
+import type { Payload } from './event-payload.ts'
+import { payloadOf } from './event-payload.ts'
+import type { ExactValues } from './exact-json.ts'
+import { isObject } from './exact-json.ts'
 import { finishWord, meaningOf } from './finish-words.ts'
+import { callPieces } from './openai-chat-calls.ts'
+import type { OtherChoice, SentChoice } from './openai-chat-choices.ts'
+import { callsBeside, choicesIn, keepChoice } from './openai-chat-choices.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
+import type { Opening } from './openai-chat-opening.ts'
+import { beginsAnew, openingAfter } from './openai-chat-opening.ts'
 import { usageIn, usageOf } from './openai-chat-usage.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
+import type { ReasoningDetails } from './reasoning-details.ts'
+import { addDetails, newReasoningDetails, returnedDetails } from './reasoning-details.ts'
 
 type Json = Record<string, unknown>
 
@@ -34,10 +44,15 @@ export type ChatStream = {
   count: number
   /** The server's own id of the response; empty: it gave none. */
   id: string
-  /** The index of the choice that counts (C4); undefined before there was one. */
-  choice: unknown
+  /** The place of the choice that counts (C4); undefined before there was one. */
+  choice: number | undefined
+  /** What other choices said, by place. */
+  others: Map<number, OtherChoice>
+  /** How the response began; undefined before a chunk named the role. */
+  opening: Opening | undefined
   /** All of it, and the field that it came in. */
   reasoning: { field: 'reasoning_content' | 'reasoning'; text: string } | undefined
+  details: ReasoningDetails
   usage: Usage
   /** As the server sent it. */
   rawUsage: Json | undefined
@@ -71,7 +86,10 @@ export function newChatStream({ secret, model }: { secret: string; model: string
     count: 0,
     id: '',
     choice: undefined,
+    others: new Map(),
+    opening: undefined,
     reasoning: undefined,
+    details: newReasoningDetails(),
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     rawUsage: undefined,
     finish: '',
@@ -89,30 +107,60 @@ export function newChatStream({ secret, model }: { secret: string; model: string
 
 /** What one server-sent event means. `name` is its `event:` line. */
 export function readChunk(stream: ChatStream, name: string | null, data: string): PartEvent[] {
-  const payload = data.trim()
-  if (payload === '') return []
-  if (payload === '[DONE]') {
-    stream.over = true
-    return []
-  }
-  const chunk = parseJson(payload)
-  if (!isObject(chunk)) return readOther(stream, name, payload)
+  const sent = payloadOf(name, data)
+  if (sent.kind !== 'object') return readOther(stream, sent)
+  const { value: chunk, exact } = sent
 
   if (stream.id === '' && typeof chunk.id === 'string') stream.id = shortReason(chunk.id)
-  const found = choiceOf(stream, chunk)
-  const error = errorIn(chunk, name, found?.choice)
+  const choices = choicesIn(chunk)
+  const error = errorIn(chunk, name, choices)
   if (error !== undefined) return spoil(stream, faultOf(error))
-  const usage = usageIn(chunk, found?.choice)
+  const isFirst = stream.choice === undefined
+  stream.choice ??= choices[0]?.place
+  const own = choices.filter(({ place }) => place === stream.choice)
+  const usage = usageIn(chunk, own[0]?.choice)
   if (usage !== undefined) Object.assign(stream, { usage: usageOf(usage), rawUsage: usage })
-  return found === undefined ? [] : readChoice(stream, found, payload)
+  return [
+    ...readOthers(stream, choices, exact),
+    ...own.flatMap((choice, n) => readOwn(stream, chunk, choice, { exact, isFirst: isFirst && n === 0 })),
+  ]
+}
+
+function readOwn(stream: ChatStream, chunk: Json, sent: SentChoice, how: { exact: ExactValues; isFirst: boolean }): PartEvent[] {
+  if (stream.fault !== undefined) return []
+  if (beginsAnew(stream.opening, chunk, sent.choice)) return spoil(stream, brokenStream('another response began in the middle of this one'))
+  stream.opening = openingAfter(stream.opening, chunk, sent.choice)
+  return readChoice(stream, sent, how)
+}
+
+function readOthers(stream: ChatStream, choices: SentChoice[], exact: ExactValues): PartEvent[] {
+  const { others, model } = stream
+  let weight = 0
+  for (const sent of choices) if (sent.place !== stream.choice) keepChoice(others, sent, { exact, model })
+  if (others.size > 0) for (const other of others.values()) weight += other.weight
+  return weight > limits.roundPartsBytesMax ? spoil(stream, brokenStream('the choices beside the first one are too large')) : []
 }
 
 /** What is left to say when no more comes: the reasoning as it goes back to the provider, and what the server said about the response. */
 export function endChat(stream: ChatStream): PartEvent[] {
   if (stream.ended) return []
   stream.ended = true
+  const events = stream.fault === undefined ? takeOthers(stream) : []
   const isWhole = stream.fault === undefined && stopOf(stream) !== 'cut'
-  return [...(isWhole ? reasoningBlock(stream) : []), ...saidEvents(stream)]
+  return [...events, ...(isWhole ? reasoningBlock(stream) : []), ...saidEvents(stream)]
+}
+
+/** Keeps C4. */
+function takeOthers(stream: ChatStream): PartEvent[] {
+  const taken = stream.hasCalls ? [] : callsBeside(stream.others)
+  for (const { words } of taken) {
+    // Nobody said that a choice without a word of its own is over, unless the first one did with a word for all.
+    if (words.length === 0 && meaningOf(stream.finish) !== 'calls') stream.isOpen = true
+    for (const word of words) noteFinish(stream, word, stream.finish === '')
+  }
+  if (taken.length > 0) stream.hasCalls = true
+  const failed = stream.failure === undefined ? [] : spoil(stream, failedFinish(stream.failure))
+  return [...taken.flatMap(({ pieces }) => pieces), ...failed]
 }
 
 function saidEvents(stream: ChatStream): PartEvent[] {
@@ -130,29 +178,19 @@ export function stopOf({ finish, signs, over, choice, hasUnread, blocks, isOpen 
   return meaning === undefined || meaning === 'failed' ? 'other' : meaning
 }
 
-function readOther(stream: ChatStream, name: string | null, payload: string): PartEvent[] {
-  if (name === 'error') return spoil(stream, faultOf({ message: payload }))
-  if (/^[[{]/.test(payload)) return spoil(stream, brokenStream('an event of the stream is no JSON object'))
-  stream.hasUnread = true
-  return []
+function readOther(stream: ChatStream, sent: Exclude<Payload, { kind: 'object' }>): PartEvent[] {
+  if (sent.kind === 'end') stream.over = true
+  if (sent.kind === 'unread') stream.hasUnread = true
+  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.said }))
+  return sent.kind === 'broken' ? spoil(stream, brokenStream('an event of the stream is no JSON object')) : []
 }
 
-/** `at`: its place among the choices. `isFirst`: nothing of it came before. */
-type FoundChoice = { choice: Json; at: number; isFirst: boolean }
-
-/** The choice that counts (C4). Servers that leave its index out have only one. */
-function choiceOf(stream: ChatStream, { choices }: Json): FoundChoice | undefined {
-  if (!Array.isArray(choices)) return undefined
-  const given: unknown[] = choices
-  const at = given.findIndex((one) => isObject(one) && (stream.choice === undefined || (one.index ?? 0) === stream.choice))
-  const choice = given[at]
-  if (!isObject(choice)) return undefined
-  const isFirst = stream.choice === undefined
-  stream.choice = choice.index ?? 0
-  return { choice, at, isFirst }
-}
-
-function readChoice(stream: ChatStream, { choice, at, isFirst }: FoundChoice, payload: string): PartEvent[] {
+/** `isFirst`: nothing of it came before. */
+function readChoice(
+  stream: ChatStream,
+  { choice, path }: SentChoice,
+  { exact, isFirst }: { exact: ExactValues; isFirst: boolean },
+): PartEvent[] {
   // A server that does not stream sends one message, whole. After pieces a message would say everything again.
   const key = isFirst && !isObject(choice.delta) ? 'message' : 'delta'
   const delta = isObject(choice[key]) ? choice[key] : {}
@@ -161,16 +199,18 @@ function readChoice(stream: ChatStream, { choice, at, isFirst }: FoundChoice, pa
     ...reasoningEvents(stream, delta),
     ...blockEvents(stream, 'refusal', delta.refusal),
   ]
-  const pieces = callPieces(stream, delta, { payload, path: ['choices', at, key] })
+  const piecesOf = (message: unknown, ...inside: string[]): PartEvent[] =>
+    isObject(message) ? callPieces(message, { exact, path: [...path, ...inside], model: stream.model }) : []
+  const pieces = piecesOf(delta, key)
+  if (pieces.length === 0) pieces.push(...piecesOf(choice))
   // Some servers say the calls only in the message that they put behind the pieces of the text.
-  if (key === 'delta' && pieces.length === 0 && !stream.hasCalls && isObject(choice.message))
-    pieces.push(...callPieces(stream, choice.message, { payload, path: ['choices', at, 'message'] }))
+  if (key === 'delta' && pieces.length === 0 && !stream.hasCalls) pieces.push(...piecesOf(choice.message, 'message'))
   setFinish(stream, choice)
   if (pieces.length > 0) stream.hasCalls = true
   stream.isOpen = key === 'delta' && isOpenAfter(stream, choice, pieces)
   events.push(...pieces)
   if (stream.failure === undefined) return events
-  return [...events, ...spoil(stream, brokenStream(`the provider ended the response with '${stream.failure}'`))]
+  return [...events, ...spoil(stream, failedFinish(stream.failure))]
 }
 
 /** Whether arguments may still follow the word for the end: a server that says it before a call has any says it in every chunk. */
@@ -192,9 +232,10 @@ function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
 
 /** Some servers send the same in both fields. */
 function reasoningEvents(stream: ChatStream, delta: Json): PartEvent[] {
+  const inDetails = addDetails(stream.details, delta.reasoning_details)
   const field = typeof delta.reasoning_content === 'string' && delta.reasoning_content !== '' ? 'reasoning_content' : 'reasoning'
   const text = delta[field]
-  if (typeof text !== 'string' || text === '') return []
+  if (typeof text !== 'string' || text === '') return blockEvents(stream, 'reasoning', inDetails)
   stream.reasoning = { field: stream.reasoning?.field ?? field, text: (stream.reasoning?.text ?? '') + text }
   return blockEvents(stream, 'reasoning', text)
 }
@@ -206,63 +247,35 @@ function blockEvents(stream: ChatStream, block: 'text' | 'refusal' | 'reasoning'
   return [partEvent(block, index, text)]
 }
 
-/** `function_call` is the older form of a single call. */
-function callPieces(stream: ChatStream, delta: Json, { payload, path }: { payload: string; path: (string | number)[] }): PartEvent[] {
-  const given: unknown = delta.tool_calls
-  const entries: unknown[] = Array.isArray(given) ? given : isObject(given) ? [given] : []
-  const events: PartEvent[] = []
-  const add = (piece: Omit<PartEvent, 'kind'>): void => {
-    events.push({ kind: events.some(({ kind }) => kind === 'call_piece') ? 'call_piece_beside' : 'call_piece', ...piece })
-  }
-  for (const [n, entry] of entries.entries()) {
-    if (!isObject(entry)) continue
-    const inside = isObject(entry.function) ? ['function'] : []
-    const sent = isObject(entry.function) ? entry.function : entry
-    const at = [...path, 'tool_calls', ...(Array.isArray(given) ? [n] : []), ...inside, 'arguments']
-    const text = argumentPiece(sent.arguments, payload, at)
-    add({ index: indexOf(entry.index), id: idOf(entry.id) ?? idOf(sent.id), name: nameOf(sent.name), text })
-    const extra = extraOf(entry.extra_content)
-    if (extra !== '') events.push({ ...partEvent('call_extra', 0, extra), name: stream.model })
-  }
-  const older = delta.function_call
-  if (!isObject(older)) return events
-  const text = argumentPiece(older.arguments, payload, [...path, 'function_call', 'arguments'])
-  add({ index: olderForm, id: null, name: nameOf(older.name), text })
-  return events
-}
-
-const noIndex = -1
-const olderForm = -2
-
-function indexOf(given: unknown): number {
-  const index = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
-  return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index <= 0x7fffffff ? index : noIndex
-}
-
-/** Arguments are a text; servers that send the value itself get it written down as they sent it. */
-function argumentPiece(given: unknown, payload: string, path: (string | number)[]): string {
-  if (typeof given === 'string') return given
-  return given === undefined || given === null ? '' : (exactJson(payload, path) ?? '')
-}
-
 /** A gateway may call it tool_calls although the model behind it ran into its limit. */
 function setFinish(stream: ChatStream, choice: Json): void {
-  const finish = finishWord(choice.finish_reason)
   const native = finishWord(choice.native_finish_reason)
-  if (finish !== '') stream.finish = shortReason(finish)
   if (native !== '') stream.nativeFinish = shortReason(native)
-  for (const word of [finish, native, finishWord(choice.finish_details)]) {
-    const meaning = meaningOf(word)
-    if (meaning !== undefined) stream.signs.add(meaning)
-    if (meaning === 'failed') stream.failure ??= shortReason(word)
-  }
+  noteFinish(stream, finishWord(choice.finish_reason), true)
+  noteFinish(stream, native, false)
+  noteFinish(stream, finishWord(choice.finish_details), false)
+}
+
+/** `isOwn`: it is the response's own word, and not of something behind or beside it. */
+function noteFinish(stream: ChatStream, word: string, isOwn: boolean): void {
+  if (word === '') return
+  if (isOwn) stream.finish = shortReason(word)
+  const meaning = meaningOf(word)
+  if (meaning !== undefined) stream.signs.add(meaning)
+  if (meaning === 'failed') stream.failure ??= shortReason(word)
+}
+
+function failedFinish(word: string): Failed {
+  return brokenStream(`the provider ended the response with '${word}'`)
 }
 
 /** What may have to go back to the same model with the response's calls (openai-chat-messages.ts). */
 function reasoningBlock(stream: ChatStream): PartEvent[] {
   const { model, reasoning } = stream
-  if (reasoning === undefined) return []
-  return [partEvent('reasoning_block', newIndex(stream), JSON.stringify({ model, [reasoning.field]: reasoning.text }))]
+  const details = returnedDetails(stream.details)
+  if (reasoning === undefined && details === undefined) return []
+  const block = { model, ...(reasoning && { [reasoning.field]: reasoning.text }), ...(details && { reasoning_details: details }) }
+  return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
 }
 
 /** Ends the attempt and lets those who read along see why. */
@@ -275,21 +288,6 @@ function spoil(stream: ChatStream, fault: Failed): PartEvent[] {
 function newIndex(stream: ChatStream): number {
   stream.count += 1
   return stream.count - 1
-}
-
-/** A blank name is none. */
-function nameOf(name: unknown): string | null {
-  return typeof name === 'string' && name.trim() !== '' ? name : null
-}
-
-function idOf(id: unknown): string | null {
-  return (typeof id === 'string' && id !== '') || typeof id === 'number' ? `${id}` : null
-}
-
-/** As JSON; what is nested so deep that nobody could read the history with it is left out. */
-function extraOf(extra: unknown): string {
-  const text = isObject(extra) ? JSON.stringify(extra) : ''
-  return text !== '' && jsonFault(text, limits.argumentDepthMax / 2) === undefined ? text : ''
 }
 
 function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {

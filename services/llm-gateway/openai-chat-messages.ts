@@ -67,6 +67,9 @@ function assistantMessage({ text, thinking, calls }: ModelSaid, returned?: Retur
   const own = thinking.filter(({ model }) => model === returned?.model)
   const message: ChatCompletionAssistantMessageParam = { role: 'assistant', content: text === '' ? null : text }
   if (calls.length > 0) message.tool_calls = calls.map((spoken) => toolCall(spoken, own))
+  // The blocks say all that the plain text says, and more.
+  const [details] = own.flatMap(({ reasoning_details: blocks }) => (Array.isArray(blocks) ? [blocks] : []))
+  if (details !== undefined) return Object.assign(message, { reasoning_details: details })
   for (const field of returned?.fields ?? []) {
     const [reasoning] = own.flatMap((block) => (typeof block[field] === 'string' ? [block[field].toWellFormed()] : []))
     if (reasoning !== undefined) Object.assign(message, { [field]: reasoning })

@@ -6,18 +6,33 @@
 // P2. Everything is said up to four times: in pieces, in an event that ends them, in one that ends the item, in one that ends the response. It is
 //     passed on once, and again only where it says something else.
 // P3. Argument bytes whose item never began are passed on under an index of their own, never dropped (I1.1).
-// P4. What cannot be read spoils the attempt. Items that the provider runs itself, and items of unknown kinds, are never calls.
+// P4. What cannot be read spoils the attempt; a payload that cannot even be the beginning of an event has lost nothing of one, and is passed over. Items that the provider runs itself, and items of unknown kinds, are never calls.
 // P5. A call is closed when the response is over, and only where the server calls it complete, and no two of those sources prove a loss: two that say all
 //     of the arguments and differ, or that say the same and the pieces do not.
 
+import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop } from '../../shared/messages.ts'
-import { exactJson, isObject, parseJson } from './exact-json.ts'
+import type { Payload } from './event-payload.ts'
+import { payloadOf } from './event-payload.ts'
+import type { ExactValues } from './exact-json.ts'
+import { isObject } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
 import type { Item } from './openai-responses-items.ts'
 import { addArguments, allArguments, argumentText, closeCall, endItem, partEvent } from './openai-responses-items.ts'
 import type { Place, ResponseStream, SentItem } from './openai-responses-stream.ts'
-import { ending, findItem, implicitItem, itemAdded, itemDone, knownItem, newIndex, placeOf, wholeItem } from './openai-responses-stream.ts'
+import {
+  ending,
+  findCall,
+  findItem,
+  implicitItem,
+  itemAdded,
+  itemDone,
+  knownItem,
+  newIndex,
+  placeOf,
+  wholeItem,
+} from './openai-responses-stream.ts'
 import { responsesUsage } from './openai-responses-usage.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
@@ -28,19 +43,16 @@ type Json = Record<string, unknown>
 
 /** What one server-sent event means. `name` is its `event:` line, which counts only where the data has no type of its own. */
 export function readResponseEvent(stream: ResponseStream, name: string | null, data: string): PartEvent[] {
-  const payload = data.trim()
-  if (payload === '') return []
-  if (payload === '[DONE]') {
-    stream.over = true
-    return []
-  }
-  const event = parseJson(payload)
-  if (!isObject(event))
-    return spoil(stream, name === 'error' ? faultOf({ message: payload }) : brokenStream('an event of the stream is no JSON object'))
+  const sent = payloadOf(name, data)
+  if (sent.kind !== 'object') return readUnusual(stream, sent)
+  const { value: event, exact } = sent
 
   const type = typeof event.type === 'string' ? event.type : (name ?? '')
   switch (type) {
     case 'response.created':
+      if (beginsAnew(stream, event)) return spoil(stream, brokenStream('another response began in the middle of this one'))
+      noteResponse(stream, event.response)
+      return []
     case 'response.in_progress':
     case 'response.queued':
       noteResponse(stream, event.response)
@@ -48,15 +60,17 @@ export function readResponseEvent(stream: ResponseStream, name: string | null, d
     case 'response.output_item.added':
     case 'response.output_item.done': {
       if (!isObject(event.item)) return []
-      const item: SentItem = { sent: event.item, index: placeOf(event).index, payload, path: ['item'] }
+      const item: SentItem = { sent: event.item, index: placeOf(event).index, exact, path: ['item'] }
+      if (stream.items.length >= limits.responseItemsMax) return spoil(stream, tooManyItems)
       return type.endsWith('added') ? itemAdded(stream, item) : itemDone(stream, item)
     }
     case 'response.function_call_arguments.delta':
     case 'response.custom_tool_call_input.delta':
-      return argumentsDelta(stream, placeOf(event), typeof event.delta === 'string' ? event.delta : (exactJson(payload, ['delta']) ?? ''))
+      return argumentsDelta(stream, placeOf(event), typeof event.delta === 'string' ? event.delta : (exact(['delta']) ?? ''))
     case 'response.function_call_arguments.done':
     case 'response.custom_tool_call_input.done':
-      return argumentsDone(stream, event, argumentText(event, payload, []))
+      return argumentsDone(stream, event, argumentText(event, exact, []))
+    case 'response.content_part.delta': // OpenRouter's word for it
     case 'response.output_text.delta':
     case 'response.output_text.done':
       return textEvents(stream, 'text', event, event.delta ?? event.text)
@@ -71,7 +85,7 @@ export function readResponseEvent(stream: ResponseStream, name: string | null, d
     case 'response.failed':
     case 'response.cancelled':
     case 'response.done':
-      return endOfResponse(stream, type.slice('response.'.length), event, payload)
+      return endOfResponse(stream, type.slice('response.'.length), event, exact)
     default:
       return readOther(stream, name, event)
   }
@@ -89,17 +103,24 @@ export function endResponse(stream: ResponseStream): PartEvent[] {
 }
 
 /** The provider's word in our vocabulary. */
-export function stopOf({ finish, incomplete, hasRefusal, over, items }: ResponseStream): Stop {
+export function stopOf({ finish, incomplete, hasRefusal, over, hasUnread, items }: ResponseStream): Stop {
   if (incomplete !== undefined) return meaningOf(incomplete) === 'refusal' ? 'refusal' : 'length'
-  if (finish === '') return over && items.length > 0 ? 'other' : 'cut'
+  if (finish === '') return over && !hasUnread && items.length > 0 ? 'other' : 'cut'
   if (finish !== 'completed') return 'other'
   if (hasRefusal) return 'refusal'
   return items.some(({ kind }) => kind === 'call') ? 'calls' : 'end'
 }
 
+function readUnusual(stream: ResponseStream, sent: Exclude<Payload, { kind: 'object' }>): PartEvent[] {
+  if (sent.kind === 'end') stream.over = true
+  if (sent.kind === 'unread') stream.hasUnread = true
+  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.said }))
+  return sent.kind === 'broken' ? spoil(stream, brokenStream('an event of the stream is no JSON object')) : []
+}
+
 /** Events of tools that the provider runs, annotations, keep-alives, and whatever will be added; or an error, which always is the end. */
 function readOther(stream: ResponseStream, name: string | null, event: Json): PartEvent[] {
-  const error = errorIn({ choices: [], ...event }, name)
+  const error = errorIn(event.type === undefined ? event : { choices: [], ...event }, name)
   if (error === undefined) return []
   stream.finish = 'failed'
   const { type, code } = error
@@ -107,13 +128,16 @@ function readOther(stream: ResponseStream, name: string | null, event: Json): Pa
 }
 
 function argumentsDelta(stream: ResponseStream, place: Place, text: string): PartEvent[] {
-  const item = findItem(stream, place)
+  const item = findCall(stream, place)
   if (text === '') return []
-  return item?.kind === 'call' ? addArguments(item, text) : strayArguments(stream, item, text)
+  if (item?.kind !== 'call') return strayArguments(stream, item, text)
+  // What came before the call's name is not passed on yet, so nobody else bounds it (R7).
+  const isTooLarge = !item.begun && item.given.length > limits.roundPartsBytesMax
+  return isTooLarge ? spoil(stream, brokenStream('the arguments of a call without a name are too large')) : addArguments(item, text)
 }
 
 function argumentsDone(stream: ResponseStream, event: Json, text: string): PartEvent[] {
-  const item = findItem(stream, placeOf(event))
+  const item = findCall(stream, placeOf(event))
   if (item?.kind !== 'call') return text === '' ? [] : strayArguments(stream, item, text)
   item.isDone = true
   return allArguments(item, text, event.name)
@@ -137,7 +161,7 @@ function textEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasonin
 }
 
 /** `word`: the event's; the status of the response counts where it is worse. */
-function endOfResponse(stream: ResponseStream, word: string, event: Json, payload: string): PartEvent[] {
+function endOfResponse(stream: ResponseStream, word: string, event: Json, exact: ExactValues): PartEvent[] {
   const final = isObject(event.response) ? event.response : {}
   const finish = finishOf(word, final.status)
   noteResponse(stream, final)
@@ -149,10 +173,13 @@ function endOfResponse(stream: ResponseStream, word: string, event: Json, payloa
   const details = isObject(final.incomplete_details) ? final.incomplete_details : undefined
   if (finish === 'incomplete' || final.status === 'incomplete' || details !== undefined)
     stream.incomplete = typeof details?.reason === 'string' ? shortReason(details.reason) : 'unknown'
-  const output = (Array.isArray(final.output) ? final.output : []).flatMap((sent: unknown, index): SentItem[] => {
-    return isObject(sent) ? [{ sent, index, payload, path: ['response', 'output', index] }] : []
+  const given: unknown[] = Array.isArray(final.output) ? final.output : []
+  if (given.length > limits.responseItemsMax) return spoil(stream, tooManyItems)
+  const output = given.flatMap((sent: unknown, index): SentItem[] => {
+    return isObject(sent) ? [{ sent, index, exact, path: ['response', 'output', index] }] : []
   })
-  const events = output.flatMap((item) => finalItem(stream, item, output))
+  const said = new Set(output.map((item) => knownItem(stream, item, () => false)))
+  const events = output.flatMap((item) => finalItem(stream, item, said))
   // A call whose arguments were ended, and which itself never was.
   const open = stream.items.filter((item) => item.kind === 'call' && item.isDone && !item.ended)
   return [...events, ...open.flatMap((item) => endItem(item, { sent: {}, text: '', raw: undefined }))]
@@ -165,21 +192,26 @@ function finishOf(word: string, status: unknown): string {
   return status === 'incomplete' ? status : 'completed'
 }
 
-/** An item that the whole response has and the stream has not is taken only where it cannot be one that came under another id. */
-function finalItem(stream: ResponseStream, item: SentItem, output: SentItem[]): PartEvent[] {
+/**
+ * An item that the whole response has and the stream has not is taken only where it cannot be one that came under another id. `said`: those of the stream that the
+ * response has under their own.
+ */
+function finalItem(stream: ResponseStream, item: SentItem, said: Set<Item | undefined>): PartEvent[] {
   const known = knownItem(stream, item, () => true)
-  if (known === undefined && !isNewItem(stream, item, output)) return []
+  const isNew = known === undefined && stream.items.every((other) => other.type !== item.sent.type || said.has(other))
+  if (known === undefined && !isNew) return []
   const wasEnded = known?.ended === true
   const events = known === undefined ? wholeItem(stream, item) : ending(known, item)
-  const said = known ?? stream.items.at(-1)
+  const meant = known ?? stream.items.at(-1)
+  if (isNew) said.add(meant)
   // Servers leave this word in items that an event of their own has ended; where none did, it is the last one about them.
-  if (said !== undefined && item.sent.status === 'in_progress' && !wasEnded) said.isUnfinished = true
+  if (meant !== undefined && item.sent.status === 'in_progress' && !wasEnded) meant.isUnfinished = true
   return events
 }
 
-function isNewItem(stream: ResponseStream, item: SentItem, output: SentItem[]): boolean {
-  const alike = stream.items.filter(({ type }) => type === item.sent.type)
-  return alike.every((other) => output.some((final) => knownItem(stream, final, () => false) === other))
+/** What came before and what comes now would be said twice, or glued together. */
+function beginsAnew({ items, id }: ResponseStream, { response }: Json): boolean {
+  return items.length > 0 && id !== '' && isObject(response) && typeof response.id === 'string' && shortReason(response.id) !== id
 }
 
 function noteResponse(stream: ResponseStream, response: unknown): void {
@@ -190,6 +222,9 @@ function noteResponse(stream: ResponseStream, response: unknown): void {
   stream.usage = responsesUsage(response.usage)
   stream.rawUsage = response.usage
 }
+
+/** Each event looks for its item among all of them. */
+const tooManyItems = brokenStream(`the response has more than ${limits.responseItemsMax} items`)
 
 /** Ends the attempt and lets those who read along see why. */
 function spoil(stream: ResponseStream, fault: Failed): PartEvent[] {

@@ -1,8 +1,9 @@
 // One item of a Responses stream: what it is, and what of each event about it is new (P2).
 
 import type { PartEvent } from '../../shared/messages.ts'
-import { sameJson } from '../../shared/same-json.ts'
-import { exactJson, isObject } from './exact-json.ts'
+import { plainJson, sameJson } from '../../shared/same-json.ts'
+import type { ExactValues, Path } from './exact-json.ts'
+import { isObject } from './exact-json.ts'
 
 type Json = Record<string, unknown>
 
@@ -26,8 +27,8 @@ export type Item = {
   given: string
   /** The pieces of arguments that came, joined. */
   pieced: string
-  /** What each event with all of the arguments said they were, in order. */
-  wholes: string[]
+  /** What the first event with all of the arguments said they were, how many such events came, and whether one said something else. */
+  whole: { text: string; plain: string; events: number; differ: boolean } | undefined
   /** The call was announced: it is when its name is known. */
   begun: boolean
   /** An event has ended its arguments. */
@@ -43,7 +44,7 @@ export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
     ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
-    ...{ given: '', pieced: '', wholes: [], begun: false, isDone: false, ended: false, isUnfinished: false },
+    ...{ given: '', pieced: '', whole: undefined, begun: false, isDone: false, ended: false, isUnfinished: false },
   }
 }
 
@@ -59,11 +60,11 @@ export function idsOf(sent: Json): string[] {
 }
 
 /** The arguments of a call in an item or an event, as text: servers that send the value itself get it written down as they sent it. */
-export function argumentText(sent: Json, payload: string, path: (string | number)[]): string {
+export function argumentText(sent: Json, exact: ExactValues, path: Path): string {
   const key = sent.arguments === undefined ? 'input' : 'arguments'
   const given = sent[key]
   if (typeof given === 'string') return given
-  return given === undefined || given === null ? '' : (exactJson(payload, [...path, key]) ?? '')
+  return given === undefined || given === null ? '' : (exact([...path, key]) ?? '')
 }
 
 /** `start`: arguments that stood in the announcement. */
@@ -98,7 +99,7 @@ export function addArguments(item: Item, text: string): PartEvent[] {
 export function allArguments(item: Item, text: string, name: unknown): PartEvent[] {
   if (item.name === '') item.name = textOr(name, '')
   const begin = item.begun ? [] : beginCall(item, '')
-  if (!isPlaceholder(text)) item.wholes.push(text)
+  if (!isPlaceholder(text)) noteWhole(item, text)
   if (text === '' || text === item.given) return begin
   item.given = text
   return [...begin, partEvent('call_done', item.index, text)]
@@ -114,10 +115,16 @@ export function closeCall(item: Item): PartEvent[] {
 }
 
 /** One whole text that differs from the pieces is no proof against them. Servers send all so far with each piece, so the end of them may be all of it. */
-function isContradicted({ pieced, wholes: [first, ...others] }: Item): boolean {
-  if (first === undefined || others.length === 0) return false
-  if (!others.every((other) => sameJson(other, first))) return true
-  return pieced !== '' && !pieced.trim().endsWith(first.trim()) && !sameJson(pieced, first)
+function isContradicted({ pieced, whole }: Item): boolean {
+  if (whole === undefined || whole.events < 2) return false
+  return whole.differ || (pieced !== '' && !pieced.trim().endsWith(whole.text.trim()) && !sameJson(pieced, whole.text))
+}
+
+/** Kept is the first only: how often it is said again is up to the server. */
+function noteWhole(item: Item, text: string): void {
+  item.whole ??= { text, plain: plainJson(text) ?? text, events: 0, differ: false }
+  item.whole.events += 1
+  if (text !== item.whole.text && (plainJson(text) ?? text) !== item.whole.plain) item.whole.differ = true
 }
 
 /** Stands where a server has nothing to say. */
@@ -125,7 +132,7 @@ function isPlaceholder(text: string): boolean {
   return text.trim() === '' || text.trim() === '{}'
 }
 
-/** `raw`: the item as it came, as JSON; `text`: a call's arguments in it. */
+/** `raw`: thinking as it came, as JSON; `text`: a call's arguments in it. */
 export type EndedItem = { sent: Json; text: string; raw: string | undefined }
 
 export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[] {

@@ -1,10 +1,10 @@
 // A response of the Responses API while it streams: its items, and which of them an event is about.
 //
 // P1. An event belongs to the item with its id, else to the one at its place, else to the one that began last: servers leave out either, and some
-//     give an item another id in each event.
+//     give an item another id in each event. Arguments that name no item while several calls are open belong to none that we know.
 
 import type { PartEvent, Usage } from '../../shared/messages.ts'
-import { exactJson } from './exact-json.ts'
+import type { ExactValues, Path } from './exact-json.ts'
 import type { Item } from './openai-responses-items.ts'
 import { argumentText, beginItem, endItem, idsOf, itemOf } from './openai-responses-items.ts'
 import type { Failed } from './provider.ts'
@@ -36,6 +36,8 @@ export type ResponseStream = {
   hasRefusal: boolean
   /** The event that ends the response came, or the end mark of another protocol. */
   over: boolean
+  /** A payload was passed over (P4): then a mere end mark is no end. */
+  hasUnread: boolean
   /** The last events are out. */
   ended: boolean
   /** Why this attempt is no answer, whatever else comes; undefined: it still may be one. */
@@ -47,18 +49,17 @@ export function newResponseStream({ secret, model }: { secret: string; model: st
     ...{ secret, model, items: [], count: 0, id: '' },
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     ...{ rawUsage: undefined, outputTokensMax: undefined, finish: '', incomplete: undefined },
-    ...{ hasRefusal: false, over: false, ended: false, fault: undefined },
+    ...{ hasRefusal: false, over: false, hasUnread: false, ended: false, fault: undefined },
   }
 }
 
 /** Where an event says that its item is. */
 export type Place = { id: string; index: number | undefined }
 
-export function placeOf(event: Json): Place {
-  return {
-    id: typeof event.item_id === 'string' ? event.item_id : '',
-    index: typeof event.output_index === 'number' ? event.output_index : undefined,
-  }
+/** Some servers write the index as a text. */
+export function placeOf({ item_id: id, output_index: given }: Json): Place {
+  const index = typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : given
+  return { id: typeof id === 'string' ? id : '', index: typeof index === 'number' ? index : undefined }
 }
 
 /** Keeps P1. */
@@ -68,14 +69,21 @@ export function findItem({ items }: ResponseStream, { id, index }: Place): Item 
   return id === '' ? items.at(-1) : undefined
 }
 
-/** An item as an event shows it; `payload` is the event, and `path` leads to the item in it. */
-export type SentItem = { sent: Json; index: number | undefined; payload: string; path: (string | number)[] }
+/** As findItem, for arguments: while several calls are open, those that name none are of no call that we know. */
+export function findCall(stream: ResponseStream, place: Place): Item | undefined {
+  const isOpen = ({ kind, isDone, ended }: Item) => kind === 'call' && !isDone && !ended
+  const isUnnamed = place.id === '' && place.index === undefined
+  return isUnnamed && stream.items.filter(isOpen).length > 1 ? undefined : findItem(stream, place)
+}
+
+/** An item as an event shows it; `exact` is the event, in which `path` leads to the item. */
+export type SentItem = { sent: Json; index: number | undefined; exact: ExactValues; path: Path }
 
 /** The same item announced twice is one item. */
 export function itemAdded(stream: ResponseStream, item: SentItem): PartEvent[] {
   const ids = idsOf(item.sent)
   if (stream.items.some((known) => !known.ended && ids.some((id) => known.ids.includes(id)))) return []
-  return beginItem(begin(stream, item), item.sent, argumentText(item.sent, item.payload, item.path))
+  return beginItem(begin(stream, item), item.sent, argumentText(item.sent, item.exact, item.path))
 }
 
 /** The item as a whole, from the event that ends it. */
@@ -90,8 +98,8 @@ export function wholeItem(stream: ResponseStream, item: SentItem): PartEvent[] {
   return [...beginItem(begun, item.sent, ''), ...ending(begun, item)]
 }
 
-export function ending(item: Item, { sent, payload, path }: SentItem): PartEvent[] {
-  return endItem(item, { sent, text: argumentText(sent, payload, path), raw: exactJson(payload, path) })
+export function ending(item: Item, { sent, exact, path }: SentItem): PartEvent[] {
+  return endItem(item, { sent, text: argumentText(sent, exact, path), raw: sent.type === 'reasoning' ? exact(path) : undefined })
 }
 
 /** The item by one of its ids, and its place where several have that; else the one of its kind at its place, if it is one of `possible` and no other call. */

@@ -3,9 +3,11 @@
 // F2. A task that is no longer wanted is aborted and says nothing more. That also ends our attempt when another owner's has failed: then both
 //     owners wait for the same retry.
 
+import { limits } from '../../shared/limits.ts'
 import type { StartPerformer } from '../../shared/performer.ts'
 import { retentionMsOf } from '../../shared/retention.ts'
-import type { GatewayOptions } from './attempt.ts'
+import { createSlots } from '../../shared/slots.ts'
+import type { Gateway, GatewayOptions } from './attempt.ts'
 import { runAttempt } from './attempt.ts'
 import { startHistoryExpiry } from './history-expiry.ts'
 import type { AttemptTask } from './reducer.ts'
@@ -16,6 +18,7 @@ type RoundAtWork = { key: string; stop: AbortController | undefined }
 
 /** The gateway's side effects; `close` aborts whatever it is called with, since a model's answer cannot be had in a moment of grace. */
 export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
+  const gateway: Gateway = { streams: createSlots(limits.modelStreamsMax), plainlyAsked: new WeakSet(), ...options }
   return (context) => {
     const expiry = startHistoryExpiry(context, options.historyIdleMs ?? retentionMsOf())
     const rounds = new Map<string, RoundAtWork>()
@@ -25,7 +28,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
     function start(task: AttemptTask): RoundAtWork {
       const stop = new AbortController()
       const round: RoundAtWork = { key: task.key, stop }
-      const attempt = runAttempt(options, context, task, stop.signal).finally(() => {
+      const attempt = runAttempt(gateway, context, task, stop.signal).finally(() => {
         running.delete(attempt)
         round.stop = undefined
       })

@@ -1,33 +1,39 @@
 // What goes wrong between us and a provider, and what it means for the attempt: whether another one can help, and when.
 // The texts of SDKs are not passed on: they may quote a URL or, for a key with a line end in it, the key. The provider's message is, bounded.
 
-import type { Milliseconds } from '../../shared/clock.ts'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
+import { contentDeclined, saysContentDeclined } from './content-declined.ts'
 import { contextFull, saysContextFull } from './context-full.ts'
 import { isObject } from './exact-json.ts'
 import { saysHistoryRefused } from './history-refused.ts'
+import { refusesForm } from './plain-request.ts'
 import type { Failed } from './provider.ts'
 import { shortReason } from './reason.ts'
+import { retryHint, waitIn } from './retry-hint.ts'
 
 /** The provider answered, but with an error. `words`: its types and codes; `said`: its message or its body, empty: nothing. */
 export function httpFailure(
   { status, headers, words, said }: { status: number; headers: Headers | undefined; words: unknown[]; said: string },
   apiKey: string,
 ): Failed {
-  const refused = isRefusal(status)
+  const refused = isRefusal(status) || words.some((word) => spent.has(`${word}`))
   const reason = shortReason(`the provider answered ${status}${said === '' ? ' without a body' : `: ${said}`}`, apiKey)
   if (saysContextFull({ status, words, said })) return contextFull(reason)
+  if (refused && saysContentDeclined({ words, said })) return contentDeclined(reason)
   return {
     kind: 'failed',
     code: refused ? 'provider.refused' : 'provider.unavailable',
     class: refused ? 'refused' : 'transient',
     reason,
     retryable: !refused && headers?.get('x-should-retry') !== 'false',
-    retryAfterMs: retryAfter(headers),
-    ...(saysHistoryRefused({ status, said }) ? { historyRefused: true as const } : {}),
+    retryAfterMs: refused ? null : retryHint({ status, headers, said }),
+    ...whatIsRefused(refused, { status, said }),
   }
 }
+
+/** Codes that come with a 429 and are not about a rate: somebody has to pay first. */
+const spent = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active'])
 
 /** 408, 409 and 429 say "not now"; any other 4xx says that the same request will be refused again. */
 export function isRefusal(status: number): boolean {
@@ -58,9 +64,18 @@ export function reportedError({ type, words, message, refused }: Reported): Fail
   const said = typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
   const reason = `the provider reported ${type} inside the stream: ${said}`
   if (saysContextFull({ status: undefined, words, said })) return contextFull(reason)
-  const historyRefused = saysHistoryRefused({ status: undefined, said }) ? { historyRefused: true as const } : {}
-  if (!refused) return { ...transient('provider.stream', reason), ...historyRefused }
-  return { ...transient('provider.refused', reason), class: 'refused', retryable: false, ...historyRefused }
+  if (saysContentDeclined({ words, said })) return contentDeclined(reason)
+  const what = whatIsRefused(refused, { status: undefined, said })
+  if (!refused) return { ...transient('provider.stream', reason), retryAfterMs: waitIn(said), ...what }
+  return { ...transient('provider.refused', reason), class: 'refused', retryable: false, ...what }
+}
+
+type Said = { status: number | undefined; said: string }
+
+/** What another request may do better: one with a history of other ids, or one in plain text. */
+function whatIsRefused(refused: boolean, said: Said): Pick<Failed, 'historyRefused' | 'formRefused'> {
+  if (saysHistoryRefused(said)) return { historyRefused: true }
+  return refused && refusesForm(said) ? { formRefused: true } : {}
 }
 
 function transient(code: ErrorCode, reason: string): Failed {
@@ -78,24 +93,6 @@ function notMade(error: unknown): Failed {
     retryable: false,
     retryAfterMs: null,
   }
-}
-
-/**
- * The wait that the provider asked for: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is read against the server's own
- * `date`, so that a clock of ours that is wrong does not matter; without one it says nothing.
- */
-function retryAfter(headers: Headers | undefined): Milliseconds | null {
-  const milliseconds = numberOf(headers?.get('retry-after-ms'))
-  if (milliseconds !== null) return Math.ceil(milliseconds)
-  const given = headers?.get('retry-after')
-  const seconds = numberOf(given)
-  if (seconds !== null) return Math.ceil(seconds * 1000)
-  const until = Date.parse(given ?? '') - Date.parse(headers?.get('date') ?? '')
-  return Number.isFinite(until) ? Math.max(until, 0) : null
-}
-
-function numberOf(text: string | null | undefined): number | null {
-  return text && /^\s*\d{1,9}(\.\d+)?\s*$/.test(text) ? Number(text) : null
 }
 
 /**

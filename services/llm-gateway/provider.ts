@@ -42,6 +42,8 @@ export type Failed = {
   finish?: string
   /** The provider says that calls and results of the history do not go together (I5.4). */
   historyRefused?: true
+  /** It may be what stands in the request that is refused: its tools, or its calls where no tool may be called. */
+  formRefused?: true
 }
 
 /** Some events of the stream, or its end. */
@@ -55,7 +57,7 @@ export type Provider = {
    * Asks for one round. Yields events in the order of the stream, then exactly one `finished` or `failed`. Must not throw: what the world does is
    * a `failed`. After `signal` aborts it ends soon, with or without an ending, and nobody reads what it still yields. `heard` is to be called for
    * every piece of the response that arrives, whatever it holds: silence is how a stall is known (I5.3). A keep-alive comment or a ping is
-   * a sign of life too: a provider that queues a request sends nothing else.
+   * a sign of life too: a provider that queues a request sends nothing else. For how long that is enough is not for a provider's file to say.
    */
   stream(request: ProviderRequest, signal: AbortSignal, heard: () => void): AsyncIterable<Streamed>
 }

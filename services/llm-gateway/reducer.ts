@@ -8,8 +8,8 @@
 //     is gone, and the next one starts its own at once.
 // G4. A cancel that comes before its round is remembered until the round could not start any more; else the round would run afterwards.
 // G5. Nothing is tried again at or after expiresAt.
-// G6. A history that the provider refuses is rebuilt once and sent at once, whatever tries are left (I5.4). What was
-//     sent rebuilt and is refused again is an ordinary refusal: it ends the round.
+// G6. A history that the provider refuses is rebuilt once and sent at once, whatever tries are left (I5.4); so is, in plain text, a request that it
+//     refuses because no tool may be called in it. What was sent so and is refused again is an ordinary refusal: it ends the round.
 
 import type { Milliseconds } from '../../shared/clock.ts'
 import { limits } from '../../shared/limits.ts'
@@ -28,9 +28,16 @@ import { closed, unreachable } from '../../shared/stage.ts'
 
 /**
  * `failed`: ids of the attempts that failed; `retryAt`: the append time from which the next one is wanted, null: now; `rebuilt`: the provider has refused
- * the history, so attempts send it rebuilt.
+ * the history, so attempts send it rebuilt. `plain`: it has refused that no tool may be called, so attempts send it in plain text.
  */
-export type OpenRound = { phase: 'open'; request: ModelRequest; failed: string[]; retryAt: Milliseconds | null; rebuilt: boolean }
+export type OpenRound = {
+  phase: 'open'
+  request: ModelRequest
+  failed: string[]
+  retryAt: Milliseconds | null
+  rebuilt: boolean
+  plain: boolean
+}
 
 /** A cancel without its round (G4). */
 export type CancelledRound = { phase: 'cancelled'; expiresAt: Milliseconds }
@@ -38,7 +45,7 @@ export type CancelledRound = { phase: 'cancelled'; expiresAt: Milliseconds }
 export type Round = OpenRound | CancelledRound
 
 /** One attempt that is wanted now. `failures`: attempts of the round that failed before it; `key` says the same, so each is another task. */
-export type AttemptTask = { key: string; request: ModelRequest; failures: number; rebuilt: boolean }
+export type AttemptTask = { key: string; request: ModelRequest; failures: number; rebuilt: boolean; plain: boolean }
 
 type Inbox = ModelRequest | Cancel | AttemptStarted | AttemptFailed | AttemptFinished | Tick
 
@@ -53,7 +60,10 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
         if (round?.phase === 'open') return { state: round }
         if (round?.phase === 'cancelled') return { records: [opened(message), failedRound(message, cancelled)] }
         if (time >= message.expiresAt) return { records: [opened(message), failedRound(message, expired)] }
-        return { state: { phase: 'open', request: message, failed: [], retryAt: null, rebuilt: false }, records: [opened(message)] }
+        return {
+          state: { phase: 'open', request: message, failed: [], retryAt: null, rebuilt: false, plain: false },
+          records: [opened(message)],
+        }
 
       case 'cancel':
         if (round?.phase === 'open') return { records: [failedRound(round.request, cancelled)] }
@@ -66,7 +76,7 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
       case 'attempt-failed': {
         if (round?.phase !== 'open' || round.failed.includes(message.attempt)) return { state: round }
         round.failed.push(message.attempt)
-        if (message.historyRefused) return rebuilt(round, time)
+        if (message.historyRefused || message.toolsRefused) return sentOtherwise(round, message, time)
         const retryAt = Math.max(round.retryAt ?? 0, time + retryDelay(message))
         const again = message.retryable && round.failed.length < triesOf(round.request) && retryAt < round.request.expiresAt
         return again ? { state: { ...round, retryAt } } : { records: [failedRound(round.request, message)] }
@@ -95,9 +105,12 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
 }
 
 /** Keeps G6. Of an attempt that was on its way before another one's refusal was heard there is nothing more to learn. */
-function rebuilt(round: OpenRound, time: Milliseconds): Reaction<Round> {
+function sentOtherwise(round: OpenRound, { historyRefused, toolsRefused }: AttemptFailed, time: Milliseconds): Reaction<Round> {
   if (time >= round.request.expiresAt) return { records: [failedRound(round.request, expired)] }
-  return { state: { ...round, rebuilt: true, retryAt: round.rebuilt ? round.retryAt : null } }
+  const rebuilt = round.rebuilt || historyRefused
+  const plain = round.plain || toolsRefused
+  const isNew = rebuilt !== round.rebuilt || plain !== round.plain
+  return { state: { ...round, rebuilt, plain, retryAt: isNew ? null : round.retryAt } }
 }
 
 type Reason = { class: FailureClass; reason: string }
@@ -114,8 +127,8 @@ function retryDelay(failed: AttemptFailed): Milliseconds {
   return Math.min(Math.max(failed.retryAfterMs, 0), limits.retryAfterMsMax)
 }
 
-function nextAttempt({ request, failed, rebuilt }: OpenRound): AttemptTask {
-  return { key: `attempt ${failed.length}`, request, failures: failed.length, rebuilt }
+function nextAttempt({ request, failed, rebuilt, plain }: OpenRound): AttemptTask {
+  return { key: `attempt ${failed.length}`, request, failures: failed.length, rebuilt, plain }
 }
 
 function opened(request: ModelRequest): Output {
@@ -126,8 +139,8 @@ function opened(request: ModelRequest): Output {
 }
 
 function answered(request: ModelRequest, finished: AttemptFinished): Output {
-  const { attempt, parts, finish, stop, usage, declarations, policy } = finished
-  return modelFinished(request, { attempt, parts, finish, stop, usage, declarations, policy, failure: null })
+  const { attempt, parts, finish, stop, usage, declarations, policy, callsAsText } = finished
+  return modelFinished(request, { attempt, parts, finish, stop, usage, declarations, policy, callsAsText, failure: null })
 }
 
 /** No attempt succeeded: nothing of the round may run, and the agent's own settings judge what becomes of the turn. */
@@ -140,11 +153,12 @@ function failedRound(request: ModelRequest, { class: failureClass, reason }: Rea
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     declarations: [],
     policy: request.settings.policy,
+    callsAsText: false,
     failure: { class: failureClass, reason },
   })
 }
 
-type Answer = Pick<ModelFinished, 'attempt' | 'parts' | 'finish' | 'stop' | 'usage' | 'declarations' | 'policy' | 'failure'>
+type Answer = Pick<ModelFinished, 'attempt' | 'parts' | 'finish' | 'stop' | 'usage' | 'declarations' | 'policy' | 'callsAsText' | 'failure'>
 
 function modelFinished(request: ModelRequest, answer: Answer): Output {
   const { agent, callsLeft, expiresAt } = request

@@ -7,17 +7,21 @@
 //     cache holds.
 
 import type { Agent } from '../../shared/agents.ts'
-import type { Call, CallResult, Declaration, HistoryEntry } from '../../shared/messages.ts'
-import { unknownResult } from './call-pairs.ts'
+import type { Call, Declaration } from '../../shared/messages.ts'
+import { argumentsOf, callsAsText } from './calls-as-text.ts'
 import type { ProviderRequest } from './provider.ts'
-import { inputOf } from './spoken-history.ts'
 
 /** The request as this agent's model can be asked it. */
 export function inItsWords({ model, system }: Agent, request: ProviderRequest): ProviderRequest {
   if (model.toolCalls !== 'text') return request
   const instructions = request.tools.length === 0 ? [] : [callingInstructions(request.tools)]
   const texts = [...(system.trim() === '' ? [] : [system]), ...instructions]
-  return { ...request, system: texts.join('\n\n'), tools: [], history: request.history.flatMap(asText) }
+  return { ...request, system: texts.join('\n\n'), tools: [], history: request.history.flatMap((entry) => callsAsText(entry, inOneShape)) }
+}
+
+function inOneShape(calls: Call[]): string[] {
+  const written = calls.map((call) => shapeOf(call.name, argumentsOf(call)))
+  return written.length === 1 ? written : [`[${written.join(',\n')}]`]
 }
 
 function callingInstructions(tools: Declaration[]): string {
@@ -61,33 +65,4 @@ function exampleValue(schema: unknown): unknown {
 
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-// ── History ──
-
-/** A round with calls as what the model wrote and what it was told. */
-function asText(entry: HistoryEntry): HistoryEntry[] {
-  const { response, results } = entry
-  if (response === null || response.calls.length === 0) return [entry]
-  const { calls } = response
-  const written = calls.map((call) => shapeOf(call.name, argumentsOf(call)))
-  const spoken = written.length === 1 ? written : [`[${written.join(',\n')}]`]
-  const text = [...(response.text.trim() === '' ? [] : [response.text]), ...spoken].join('\n\n')
-  const told = calls.map((call) => resultText(call, results)).join('\n\n')
-  return [
-    { ...entry, response: { ...response, text, calls: [] }, results: [] },
-    { ...entry, user: told, response: null, results: [], note: null },
-  ]
-}
-
-/** As the model wrote them; those that are no JSON object cannot be shown as one. */
-function argumentsOf(call: Call): string {
-  const isUsable = call.problem === null && call.raw.trimStart().startsWith('{')
-  return isUsable ? call.raw : JSON.stringify(inputOf(call))
-}
-
-function resultText({ ordinal, name }: Call, results: CallResult[]): string {
-  const result = results.find((one) => one.ordinal === ordinal)
-  const status = result === undefined ? 'unknown' : result.status === 'ok' ? 'ok' : 'error'
-  return `Result of the tool ${name} (${status}):\n${result?.text ?? unknownResult}`
 }

@@ -3,6 +3,8 @@
 
 import { posix } from 'node:path'
 import { limits } from '../../shared/limits.ts'
+import type { ToolHints } from '../../shared/messages.ts'
+import { identityOf } from './identity.ts'
 
 export type ReadArguments = {
   canonical: string
@@ -13,13 +15,12 @@ export type ReadArguments = {
 /** How a call without anything in it looks: `{}`, `{"command":""}` and no text at all. */
 const nothing = '{}'
 
-/** `comments`: top-level members that only comment and so identify nothing. Text that is no JSON, or nested too deep, stands for itself. */
-export function readArguments(raw: string, comments: ReadonlySet<string>): ReadArguments {
+/** `hints`: of the tool. Text that is no JSON, or nested too deep, stands for itself. */
+export function readArguments(raw: string, hints?: ToolHints | null): ReadArguments {
   if (raw.trim() === '') return { canonical: nothing, value: {} }
   try {
-    const parsed = parse(raw)
-    const value = comments.size === 0 ? parsed : withoutComments(parsed, comments)
-    return { canonical: canonical(value, false, 0) ?? nothing, value: parsed }
+    const value = parse(raw)
+    return { canonical: canonical(identityOf(value, hints), false, 0) ?? nothing, value }
   } catch {
     return { canonical: `text:${raw.trim()}`, value: undefined }
   }
@@ -35,11 +36,6 @@ function parse(raw: string): unknown {
   return parseWithSource(raw, (_, value, { source }) =>
     typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? BigInt(source) : value,
   )
-}
-
-function withoutComments(value: unknown, comments: ReadonlySet<string>): unknown {
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !comments.has(key)))
 }
 
 /** Undefined where the value says no more than its absence. */
@@ -67,12 +63,12 @@ function withoutBlanks(text: string): string {
   return trimmed.includes('\n') ? trimmed : trimmed.replace(/\s+/g, ' ')
 }
 
-function namesPath(key: string): boolean {
+export function namesPath(key: string): boolean {
   return /(?:path|file|filename|dir|directory|folder|cwd)$/i.test(key)
 }
 
 /** `./a`, `.//a` and `b/../a` are one file. */
-function cleanPath(path: string): string {
+export function cleanPath(path: string): string {
   if (!/\.\/|\/\/|\/\.|\/$/.test(path) || path.includes('://') || path.includes('\n')) return path
   const clean = posix.normalize(path.trim())
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean

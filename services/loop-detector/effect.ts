@@ -1,4 +1,4 @@
-// What a call is for, as far as its name and its command tell: declarations do not say it. Only two questions are asked of it: may its success have
+// What a call is for, as far as its name and its command tell, where its declaration does not say it. Only two questions are asked of it: may its success have
 // changed something, so that a failing call is a new experiment, and does it wait, so that looking again is polling. In doubt it may have changed
 // something: that costs a catch, never a false alarm.
 
@@ -13,7 +13,14 @@ export type Operation = {
   freeText: boolean
 }
 
-export function operationOf(tool: string, value: unknown): Operation {
+/** `mutates`: whether its success may change something, where the tool is declared so; that counts before any guess. */
+export function operationOf(tool: string, value: unknown, mutates?: boolean | null): Operation {
+  const guessed = guessedOperation(tool, value)
+  if (mutates === true) return { ...guessed, effect: 'changes' }
+  return mutates === false && guessed.effect !== 'waits' ? { ...guessed, effect: 'reads' } : guessed
+}
+
+function guessedOperation(tool: string, value: unknown): Operation {
   const words = wordsOf(tool)
   const command = words.some((word) => shellWords.has(word)) ? commandIn(value) : undefined
   if (command !== undefined) return shellOperation(tool, command)
@@ -22,6 +29,9 @@ export function operationOf(tool: string, value: unknown): Operation {
 
 function effectOf(words: string[]): Effect {
   if (words.some((word) => waitWords.has(word))) return 'waits'
+  // `get_order` and `read_mail` only look, though one can order and mail; `get_and_send` may do more.
+  const verb = words.find((word) => changeWords.has(word) || readWords.has(word))
+  if (verb !== undefined && lookingVerbs.has(verb) && !words.includes('and')) return 'reads'
   if (words.some((word) => changeWords.has(word))) return 'changes'
   if (words.some((word) => readWords.has(word))) return 'reads'
   return 'opaque'
@@ -48,6 +58,7 @@ const readWords = words(
     'scan glob tree diff download explain analyze analyse ask recall retrieve load info history log logs exists test validate verify lint ' +
     'compare summarize calculate compute think state',
 )
+const lookingVerbs = words('get read fetch show view describe lookup retrieve')
 const changeWords = words(
   'write edit create delete update insert replace set move rename remove add append apply patch put post send save commit push merge install ' +
     'uninstall upload publish deploy restart start stop kill enable disable configure change modify copy mkdir touch chmod chown clear reset ' +

@@ -6,13 +6,13 @@ import { limits } from '../../shared/limits.ts'
 import type { Call, CallResult, Declaration, EvidenceRef, Rejection, RoundChecked } from '../../shared/messages.ts'
 import { onOneLine, shortened } from '../../shared/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
-import { commentsOf } from './comment-arguments.ts'
 import type { Effect } from './effect.ts'
 import { operationOf } from './effect.ts'
 import type { FailureKind } from './failure-kind.ts'
 import { failureKindOf, isBare, tellingLines } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
 import { masked, withoutEchoes } from './mask.ts'
+import { mayBeStamped } from './stamp.ts'
 
 export type RoundEvidence = {
   round: number
@@ -39,11 +39,15 @@ export type CallEvidence = {
   tool: string
   /** The key of (tool, arguments). */
   key: string
-  /** What came out of it: the key of its masked result or error. */
+  /** What came out of it: the key of (tool, masked result or error). */
   result: string
   effect: Effect
   operation: string
   freeText: boolean
+  /** Its arguments; undefined where their text is no JSON. */
+  value: unknown
+  /** They may hold something that changes by itself (stamp.ts). */
+  mayBeStamped: boolean
   poll: boolean
   /** It was started, so its arguments had the right shape. */
   ran: boolean
@@ -81,9 +85,14 @@ export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundE
     called: response.calls.length > 0,
     cut: response.stop === 'length',
     calls,
-    print: fingerprint(...calls.map(({ key, result }) => key + result).sort()),
+    print: printOf(calls),
     rejections,
   }
+}
+
+function printOf(calls: CallEvidence[]): string {
+  const prints = calls.map(({ key, result }) => key + result)
+  return prints.length === 1 ? (prints[0] ?? '') : fingerprint('round', ...prints.sort())
 }
 
 function callsOf(
@@ -110,19 +119,21 @@ function callEvidence(
   declaration: Declaration | undefined,
   rejection: Rejection | undefined,
 ): CallEvidence {
-  const read = readArguments(call.raw, commentsOf(declaration))
+  const read = readArguments(call.raw, declaration?.hints)
   const tool = toolOf(call)
-  const { effect, operation, freeText } = operationOf(tool, read.value)
+  const { effect, operation, freeText } = operationOf(tool, read.value, declaration?.hints?.mutates)
   const failure = result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
   const text = masked(failure === undefined || result.status === 'error' ? result.text || result.reason : result.reason)
   return {
     ref: { round, ordinal: call.ordinal },
     tool,
-    key: fingerprint(call.name, read.canonical),
-    result: fingerprint(failure === undefined ? 'ok' : 'failed', text),
+    key: fingerprint('arguments', call.name, read.canonical),
+    result: fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text),
     effect,
     operation,
     freeText,
+    value: read.value,
+    mayBeStamped: mayBeStamped(call.raw),
     poll: declaration?.poll ?? false,
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',
@@ -156,7 +167,7 @@ function failureOf(call: Call, result: CallResult, value: unknown, rejection: Re
   const own = isUnknown ? error.replaceAll(call.name, '<tool>') : error
   // Echoes before volatile parts: a date that the model asked for is no clock.
   const plain = withoutEchoes(own, echoesOf(value))
-  return { kind, key: fingerprint(isUnknown ? '' : call.name, masked(plain)), echoes: plain !== own, reason }
+  return { kind, key: fingerprint('error', isUnknown ? '' : call.name, masked(plain)), echoes: plain !== own, reason }
 }
 
 function kindOf(error: string, { problem }: Call, { status }: CallResult, rejection: Rejection | undefined): FailureKind {

@@ -51,6 +51,7 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
     phrases: [
       status('400|422'),
       /\bmissing (?:\d+ )?(?:the )?(?:required|mandatory)\b|\bmissing ['"`]?[\w.-]{0,80}['"`]? ?(?:field|param|arg|propert|option|input)/i,
+      /^(?:error: )?missing ['"`][\w.-]{1,80}['"`]\.?$/i,
       /\b(?:is|are|was) required\b|\brequired (?:field|param|arg|propert|option)|\bmust (?:not )?(?:be|have|contain|match)\b/i,
       /\bexpected (?:an? |type )?(?:string|number|integer|boolean|array|object|list|dict)\b/i,
       /\bnot (?:a )?(?:valid )?json\b|\bjson (?:parse|decode|syntax)|\bunexpected (?:token|propert|argument|keyword|end of (?:json|input))/i,

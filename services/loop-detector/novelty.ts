@@ -2,7 +2,6 @@
 
 import { limits } from '../../shared/limits.ts'
 import type { CallEvidence } from './evidence.ts'
-import { fingerprint } from './fingerprint.ts'
 import { meet } from './recency.ts'
 
 export type Novelty = {
@@ -31,7 +30,7 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   for (const call of calls) {
     // A wait brings nothing, a failure without a word of why says nothing, and what a guard stopped has done nothing, in whatever words it was stopped.
     if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
-    const isNewText = meet(novelty.texts, fingerprint(call.tool, call.result), limits.loopSeenMax)
+    const isNewText = meet(novelty.texts, call.result, limits.loopSeenMax)
     const isNewOutcome = meet(novelty.outcomes, call.key + call.result, limits.loopSeenMax)
     if (isNewText) news.text = true
     // The same error for other arguments is no news, the same answer may be: two questions may well have one answer.

@@ -27,6 +27,11 @@ export function sameAnswers({ identicalSuccesses }: LoopThresholds): number {
   return identicalSuccesses + 3
 }
 
+/** Rounds with one answer to calls about different things: a batch for so long, and most batches come as siblings of one round. */
+export function sameAnswersOfOthers(thresholds: LoopThresholds): number {
+  return 2 * sameAnswers(thresholds)
+}
+
 /** A fan-out is more calls at once, so it needs fewer rounds than a single call; as many as a lap and one honest look more. */
 export function sameRounds({ cycleLaps }: LoopThresholds): number {
   return cycleLaps + 1

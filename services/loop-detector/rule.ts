@@ -11,6 +11,8 @@ export type Rule<Memory> = {
   readonly name: string
   /** Goes up when the rule would decide anything differently; it stands in every intervention. */
   readonly version: number
+  /** What ends its streaks beside a new message of the user: for people, shown with each intervention. */
+  readonly endedBy: string
   /** What it remembers at the beginning of a turn. Plain data, bounded (R7); where it climbs a ladder, the rung is called `rung` (stepDown in ladder.ts). */
   begin(): Memory
   /** May change its memory in place. Undefined: nothing to say. Called once for each judged round, in order; also for rounds without calls. */

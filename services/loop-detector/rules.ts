@@ -7,6 +7,7 @@ import { emptyResponse } from './rules/empty-response.ts'
 import { identicalFailure } from './rules/identical-failure.ts'
 import { identicalSuccess } from './rules/identical-success.ts'
 import { monologue } from './rules/monologue.ts'
+import { nearEqual } from './rules/near-equal.ts'
 import { repeatedRound } from './rules/repeated-round.ts'
 import { sameAnswer } from './rules/same-answer.ts'
 import { schemaFailure } from './rules/schema-failure.ts'
@@ -22,6 +23,7 @@ export const rules: Rule<unknown>[] = [
   cycle,
   sameAnswer,
   sweep,
+  nearEqual,
   chanting,
   monologue,
   unreadCall,

@@ -64,11 +64,10 @@ function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
   const fields = missing.length > 0 ? missing : primary.fields
 
   const told = firstTold(all, missing, reason)
-  const also = told.map(({ words }) => words).filter((words) => words !== reason)
+  const alsoWrong = told.map(({ words }) => words).filter((words) => words !== reason)
   const hints = [...new Set(told.flatMap(({ error }) => schemaHint(error) ?? []))].slice(0, alsoWrongMax)
-  const alsoWrong = also.length > 0 ? [`Also wrong: ${also.join('; ')}.`] : []
   const accepted = all.some(({ keyword }) => keyword === 'additionalProperties') ? acceptedFields(schema) : []
-  return { code: 'schema', reason, unknown: fields.length > 0 ? fields : 'arguments', notes: [...alsoWrong, ...hints, ...accepted] }
+  return { code: 'schema', reason, unknown: fields.length > 0 ? fields : 'arguments', alsoWrong, notes: [...hints, ...accepted] }
 }
 
 /** The errors that the model is told of, each words once: the one that is the reason, where it is met, and `alsoWrongMax` others. There may be thousands. */

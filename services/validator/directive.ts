@@ -2,11 +2,13 @@
 // was wrong, what was sent, that the same will fail again, and that an answer in text is possible.
 //
 // D1. The four lines of the frame stand first and are the same for every refusal; what else helps comes after them.
-// D2. What the model sent is untrusted: it is shown within bounds, well-formed, and names are escaped so that they cannot look like our words.
+// D2. A tool may have a text of its own in the place of all that; a call of no tool that was offered cannot. The breaker of I5.2 replaces either.
+// D3. What the model sent is untrusted: it is shown within bounds, well-formed, and names are escaped so that they cannot look like our words.
 
 import { listed, quoted, shownName } from '../../shared/arguments/name-text.ts'
+import { filledTemplate } from '../../shared/arguments/refusal-template.ts'
 import { limits } from '../../shared/limits.ts'
-import type { Rejection } from '../../shared/messages.ts'
+import type { Call, Rejection } from '../../shared/messages.ts'
 import { shortened } from '../../shared/text-cut.ts'
 
 /** Why a call is refused, in pieces. */
@@ -18,17 +20,22 @@ export type Refusal = {
   detail?: string
   /** What the model does not know: names of fields, or in general. */
   unknown: readonly string[] | 'arguments' | 'tool'
-  /** Whole sentences: what would be accepted, what else is wrong. */
+  /** What else is wrong, as the reason says it. */
+  alsoWrong?: readonly string[]
+  /** Whole sentences: what would be accepted. */
   notes?: readonly string[]
 }
 
-/** The rejection as it goes into the record. `sent`: the raw argument text. `requiredFields`: as far as the schema could be read. */
-export function rejection(refusal: Refusal, call: { ordinal: number; raw: string }, requiredFields: readonly string[]): Rejection {
+/** The call that is refused, and what is known of its tool: its required fields, as far as the schema could be read, and its own text of refusals. */
+export type Refused = { call: Pick<Call, 'ordinal' | 'name' | 'raw'>; requiredFields: readonly string[]; template: string | null }
+
+/** The rejection as it goes into the record. */
+export function rejection(refusal: Refusal, { call, requiredFields, template }: Refused): Rejection {
   return {
     ordinal: call.ordinal,
     code: refusal.code,
     reason: shortened(refusal.reason, limits.reasonBytesMax),
-    text: directive(refusal, call.raw),
+    text: template === null ? directive(refusal, call.raw) : worded(template, refusal, call, requiredFields),
     requiredFields: namesWithin(requiredFields, requiredFieldsBytesMax),
   }
 }
@@ -39,15 +46,34 @@ const sentCharactersMax = 2_000
 const foundBytesMax = 1_024
 const noteBytesMax = 1_024
 
-function directive({ reason, detail, unknown, notes = [] }: Refusal, sent: string): string {
+function directive(refusal: Refusal, sent: string): string {
+  const { unknown, alsoWrong = [], notes = [] } = refusal
   const { what, verb } = unknownWords(unknown)
   return [
-    `Tool call rejected before execution: ${shortened(detail === undefined ? reason : `${reason}: ${detail}`, foundBytesMax)}.`,
+    `Tool call rejected before execution: ${foundIn(refusal)}.`,
     `You sent: ${shownArguments(sent)}`,
     `Do not retry with the same arguments. If you do not know what ${what}`,
     `to ${verb}, respond in text and ask the user for clarification.`,
+    ...(alsoWrong.length === 0 ? [] : [shortened(`Also wrong: ${alsoWrong.join('; ')}.`, noteBytesMax)]),
     ...notes.map((note) => shortened(note, noteBytesMax)),
   ].join('\n')
+}
+
+function foundIn({ reason, detail }: Refusal): string {
+  return shortened(detail === undefined ? reason : `${reason}: ${detail}`, foundBytesMax)
+}
+
+/** The tool's own words (the agent file's `refusal`): the same pieces, in the places where its author wants them. */
+function worded(template: string, refusal: Refusal, { name, raw }: Refused['call'], requiredFields: readonly string[]): string {
+  const { alsoWrong = [], notes = [] } = refusal
+  const required = requiredFields.length === 0 ? [] : [`Required fields: ${listed(requiredFields.map(quoted))}.`]
+  const slots = {
+    problems: shortened([foundIn(refusal), ...alsoWrong].join('; '), foundBytesMax + noteBytesMax),
+    accepted: shortened([...notes, ...required].join(' '), noteBytesMax),
+    sent: shownArguments(raw),
+    tool: shownName(name),
+  }
+  return shortened(filledTemplate(template, slots), limits.refusalTextBytesMax)
 }
 
 function unknownWords(unknown: Refusal['unknown']): { what: string; verb: string } {

@@ -7,11 +7,13 @@
 //     that two readers would read differently.
 // V3. A call without a byte of arguments runs only by the one explicit rule of I1.1: its tool accepts `{}`. Then its problem is taken away, and its
 //     source still says that nothing came.
-// V4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it.
+// V4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it. The exception loses nothing and is recorded as a
+//     repair: a whole number that is written like a fraction (30.0) where the schema wants an integer.
 
 import { compiledSchema } from '../../shared/arguments/compiled-schema.ts'
 import { missingFrom, requiredFields } from '../../shared/arguments/required-fields.ts'
 import { nameFault } from '../../shared/arguments/tool-name.ts'
+import { withWholeNumbers } from '../../shared/arguments/whole-numbers.ts'
 import type { Call, Rejection, RoundChecked, RoundProposed } from '../../shared/messages.ts'
 import type { Stage } from '../../shared/stage.ts'
 import { closed } from '../../shared/stage.ts'
@@ -46,9 +48,13 @@ function checked(round: RoundProposed): RoundChecked {
 type Judged = { call: Call; rejection?: Rejection }
 
 function judge(call: Call, { declarations, offered, response }: RoundProposed): Judged {
-  const refuse = (refusal: Refusal, required: string[] = []): Judged => ({ call, rejection: rejection(refusal, call, required) })
-
   const declaration = declarations.find(({ name }) => name === call.name)
+  const template = declaration?.hints?.refusal ?? null
+  const refuse = (refusal: Refusal, requiredFields: string[] = []): Judged => ({
+    call,
+    rejection: rejection(refusal, { call, requiredFields, template }),
+  })
+
   if (declaration === undefined || nameFault(call.name) !== undefined) return refuse(unknownTool(call.name, offered))
   const schema = compiledSchema(declaration.schema)
   if (schema.kind === 'unusable') return refuse(unusableSchema(call.name, schema.reason))
@@ -58,5 +64,12 @@ function judge(call: Call, { declarations, offered, response }: RoundProposed): 
   if (call.problem !== null) return refuse(problemRefusal(call.problem, call, response.stop, missingFrom({}, schema.schema)), required)
 
   const refusal = argumentsRefusal(call, schema)
-  return refusal === undefined ? { call } : refuse(refusal, required)
+  return refusal === undefined ? { call: withIntegers(call, schema.schema) } : refuse(refusal, required)
+}
+
+function withIntegers(call: Call, schema: Record<string, unknown>): Call {
+  const raw = withWholeNumbers(call.raw, schema)
+  if (raw === undefined) return call
+  const { sent, how } = call.repair ?? { sent: call.raw, how: [] }
+  return { ...call, raw, repair: { sent, how: [...how, 'whole-number'] } }
 }

@@ -47,6 +47,10 @@ export type ToolContent = {
   idempotent?: boolean
   timeoutMs?: number
   poll?: boolean
+  mutates?: boolean
+  ignoreFields?: (string | undefined)[]
+  loopKey?: (string | undefined)[]
+  refusal?: string
   concurrency?: number
   command?: (string | undefined)[]
   cwd?: string

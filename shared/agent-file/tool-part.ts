@@ -10,6 +10,7 @@ import type { Path } from './mistake.ts'
 import { alternatives, shown } from './mistake.ts'
 import type { Referred, Source } from './source.ts'
 import { exists, expanded, isExecutable, referred, unsetText } from './source.ts'
+import { hintsOf } from './tool-hints.ts'
 import { schemaOf } from './tool-schema.ts'
 import { urlOf } from './url.ts'
 import { hasVariable, variableValue } from './variables.ts'
@@ -40,7 +41,9 @@ function refuseSameNames(source: Source, contents: (ToolContent | undefined)[]):
 
 function toolOf(source: Source, path: Path, content: ToolContent): Tool {
   const { name = '', description = '', idempotent, timeoutMs, poll } = { ...toolDefaults, ...content }
-  const declaration: Declaration = { name, description, schema: schemaOf(source, path, content), idempotent, timeoutMs, poll }
+  const schema = schemaOf(source, path, content)
+  const hints = hintsOf(source, path, content, schema)
+  const declaration: Declaration = { name, description, schema, idempotent, timeoutMs, poll, hints }
   const tool = { declaration, run: source.forMessages ? runElsewhere : runOf(source, path, content) }
   return content.concurrency === undefined ? tool : { ...tool, concurrency: content.concurrency }
 }

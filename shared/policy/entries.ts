@@ -36,10 +36,10 @@ export function policyKey(given: string): string | undefined {
 /** What is wrong with a key that is none of `keys`: the nearest, and those that there are. */
 export function unknownKey(given: string, keys: readonly string[] = policyKeys): string {
   const near = nearestName(given, keys)
-  const meant = near === undefined ? '' : `; did you mean ${near}?`
+  const meant = near === undefined ? '; there are' : `; did you mean ${near}? There are`
   const isRule = given.startsWith(rulePrefix)
   const alike = keys.filter((key) => key.startsWith(rulePrefix) === isRule)
-  return `names no ${isRule ? 'rule' : 'threshold'}${meant} There are ${alternatives(alike, 'and')}`
+  return `names no ${isRule ? 'rule' : 'threshold'}${meant} ${alternatives(alike, 'and')}`
 }
 
 /** Of a key that is there twice the last entry counts. */
@@ -50,10 +50,10 @@ export function readEntries(entries: readonly PolicyEntry[]): { content: PolicyC
   for (const { key, value } of entries) {
     const known = policyKey(key)
     if (known === undefined) faults.push({ key, text: unknownKey(key) })
-    else if (known.startsWith(rulePrefix)) rules[known.slice(rulePrefix.length)] = valueOf(value)
+    else if (known.startsWith(rulePrefix)) rules[known.slice(rulePrefix.length)] = readValue(value)
     else {
       const [section, name] = known.split('.') as [keyof typeof given, string]
-      given[section][name] = valueOf(value)
+      given[section][name] = readValue(value)
     }
   }
   const { complaints, content } = schemaMistakes({ ...given, loop: { ...given.loop, rules } })
@@ -63,7 +63,7 @@ export function readEntries(entries: readonly PolicyEntry[]): { content: PolicyC
 }
 
 /** A text that is no number and no truth value stays one, for the schema to refuse or to take as a mode. */
-function valueOf(text: string): unknown {
+function readValue(text: string): unknown {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   return text === 'true' ? true : text === 'false' ? false : text
 }

@@ -44,7 +44,7 @@ function recordsOf(pieces: string[], inOne: number): Recorded[] {
   })
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   const answer = { attempt: 'a', parts: parts.length, finish: 'tool_use', stop: 'calls' as const, usage, failure: null }
-  const stamped = { declarations: [], agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1 }
+  const stamped = { declarations: [], agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1, callsAsText: false }
   return [opened, ...parts, { type: 'model-finished', ...place, ...answer, ...stamped }]
 }
 

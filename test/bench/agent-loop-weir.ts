@@ -22,7 +22,7 @@ export async function openWeir({ url, file, synchronous }: { url: string; file: 
     model: { provider: 'anthropic', name: 'bench', baseUrl: url, apiKey: 'none', maxOutputTokens },
     tools: [
       {
-        declaration: { ...tool, schema: JSON.stringify(tool.schema), idempotent: false, timeoutMs: 10_000, poll: false },
+        declaration: { ...tool, schema: JSON.stringify(tool.schema), idempotent: false, timeoutMs: 10_000, poll: false, hints: null },
         run: { kind: 'http', url: `${url}/tool`, headers: {} },
       },
     ],

@@ -46,7 +46,7 @@ export async function benchExecutor(): Promise<Row[]> {
 
 type Recorded = RoundCleared | GuardVerdict | Claim | Outcome | TurnEnded
 
-const mail: Declaration = { name: 'mail', description: '', schema: '{}', idempotent: false, timeoutMs: 1_000, poll: false }
+const mail: Declaration = { name: 'mail', description: '', schema: '{}', idempotent: false, timeoutMs: 1_000, poll: false, hints: null }
 
 /** `guard`: how one is in force in the round; undefined: there is none. */
 function recordsOf(calls: number, guard?: GuardMode): Recorded[] {

@@ -38,7 +38,7 @@ export async function benchKafkaLatency({ bootstrapServers }: BenchBroker): Prom
   const rows: Row[] = []
   for (const [name, layout] of [
     ['one process', layouts.together],
-    ['six processes', layouts.apart],
+    ['one for each stage', layouts.apart],
   ] as const)
     await withFleet(bootstrapServers, layout, (fleet) =>
       withHoppers(bootstrapServers, ['kafkajs'], async (hop) => {
@@ -60,10 +60,10 @@ export async function benchKafkaLatency({ bootstrapServers }: BenchBroker): Prom
   return rows
 }
 
-/** Enough for each of six processes to have its code compiled. */
+/** Enough for each process to have its code compiled. */
 const latencyWarmUp = 240
 const latencyTurns = 50
-/** About what a stage of six rests between two records of a round. */
+/** About what a stage in a process of its own rests between two records of a round. */
 const restMs = 8
 
 type Chain = { hopsMs: number; acksMs: number }

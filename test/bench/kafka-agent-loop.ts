@@ -4,7 +4,7 @@
 // Run alone: node test/bench/kafka-agent-loop.ts. WEIR_BENCH_KAFKA_CONVERSATIONS: how many are counted at 64 at once (default 256); WEIR_BENCH_KAFKA_RUNS:
 // how often each is measured (default 1; layouts alternate).
 // It does not measure: several brokers and replicas, a network, TLS; a real model's pace; long histories; tools that are programs; many clients; hours. On
-// two CPUs twelve processes cannot be faster than six: their rows say what a second instance costs, not what it brings.
+// two CPUs two processes for each stage cannot be faster than one: their rows say what a second instance costs, not what it brings.
 
 import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
 import type { LoopOptions, MeasuredLoop } from './kafka-agent-loop-runner.ts'
@@ -33,10 +33,10 @@ type Case = { name: string; layout: Layout; atOnce: number }
 
 const cases: Case[] = [
   { name: 'all in one process, 64 at once', layout: layouts.together, atOnce: 64 },
-  { name: 'six processes, 64 at once', layout: layouts.apart, atOnce: 64 },
-  { name: 'twelve processes (two of each), 64 at once', layout: layouts.doubled, atOnce: 64 },
+  { name: 'one process for each stage, 64 at once', layout: layouts.apart, atOnce: 64 },
+  { name: 'two processes for each stage, 64 at once', layout: layouts.doubled, atOnce: 64 },
   { name: 'all in one process, 512 at once', layout: layouts.together, atOnce: 512 },
-  { name: 'six processes, 512 at once', layout: layouts.apart, atOnce: 512 },
+  { name: 'one process for each stage, 512 at once', layout: layouts.apart, atOnce: 512 },
 ]
 
 async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]> {
@@ -57,12 +57,12 @@ async function throughput(broker: BenchBroker & { pid: number }): Promise<Row[]>
       })
       taken.push(one)
     }
-  const six = measured.get(cases[1] as Case) ?? []
+  const single = measured.get(cases[1] as Case) ?? []
   return [...measured].flatMap(([{ name, layout }, all]) => {
     const of = (pick: (one: MeasuredLoop) => number): number => median(all.map(pick))
     const goal = layout === layouts.doubled ? '' : ` (goal >= ${perCpuSecondGoal})`
     const compared = (pick: (one: MeasuredLoop) => number) =>
-      layout === layouts.doubled ? { baseline: 'six', ratio: medianRatio(all.map(pick), six.map(pick)) } : {}
+      layout === layouts.doubled ? { baseline: 'one for each', ratio: medianRatio(all.map(pick), single.map(pick)) } : {}
     const row = (what: string, unit: string, pick: (one: MeasuredLoop) => number): Row => ({
       name: `${name}: ${what}`,
       value: of(pick),

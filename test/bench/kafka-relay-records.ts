@@ -7,7 +7,7 @@ import { formatId } from '../../shared/runtime/derived-id.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { tool } from './agent-loop-conversation.ts'
 
-const declaration = { ...tool, schema: JSON.stringify(tool.schema), idempotent: false, timeoutMs: 10_000, poll: false }
+const declaration = { ...tool, schema: JSON.stringify(tool.schema), idempotent: false, timeoutMs: 10_000, poll: false, hints: null }
 const note = 'as the customer asked for it in the message'
 const usage = { inputTokens: 400, outputTokens: 40, cacheReadTokens: 0, cacheWriteTokens: 0 }
 

@@ -5,6 +5,7 @@
 // costs in proportion to its length, and the row of 64 KiB says how much.
 
 import { hash } from 'node:crypto'
+import { readArguments } from '../../services/loop-detector/arguments.ts'
 import type { Turn } from '../../services/loop-detector/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { defaultPolicy } from '../../shared/agents.ts'
@@ -42,6 +43,26 @@ export function benchLoopDetector(): Row[] {
     { name: 'loop-detector: a judged round at round 10', value: early / 1e3, unit: 'µs', baseline, ratio: early / bareNs },
     { name: 'loop-detector: a judged round at round 1,000', value: late / 1e3, unit: 'µs', baseline: 'at round 10', ratio: late / early },
     { name: 'loop-detector: a judged round with a result of 64 KiB', value: at(10, long) / 1e3, unit: 'µs' },
+    ...canonicalRows(),
+  ]
+}
+
+/** It has to stay linear: the larger text has sixteen times the members. */
+function canonicalRows(): Row[] {
+  const nsPerKiB = (kibibytes: number) => {
+    const members = Array.from({ length: kibibytes * 16 }, (_, n) => [`member ${n * 7919}`, ` a  text of 30 characters, ${n} `])
+    const raw = JSON.stringify(Object.fromEntries(members))
+    return median(() => {
+      const begun = process.hrtime.bigint()
+      for (let times = 0; times < 256 / kibibytes; times += 1) readArguments(raw)
+      return Number(process.hrtime.bigint() - begun) / 256
+    })
+  }
+  const small = nsPerKiB(16)
+  const large = nsPerKiB(256)
+  return [
+    { name: 'canonical arguments, 16 KiB: a KiB', value: small / 1e3, unit: 'µs' },
+    { name: 'canonical arguments, 256 KiB: a KiB', value: large / 1e3, unit: 'µs', baseline: 'of 16 KiB', ratio: large / small },
   ]
 }
 
@@ -54,6 +75,7 @@ const declarations = ['search', 'edit_file'].map((name) => ({
   idempotent: false,
   timeoutMs: 1,
   poll: false,
+  hints: null,
 }))
 
 function argumentsOf(n: number): string {

@@ -12,6 +12,7 @@ import { benchKafka } from './kafka.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchReplay } from './replay.ts'
+import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
 import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
@@ -27,6 +28,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
   ['replay', benchReplay],
+  ['report', benchReport],
   ['agent loop', benchAgentLoop],
   ['Kafka', benchKafka],
 ]

@@ -37,7 +37,7 @@ function agentWith(rounds: number): Agent {
     model: { provider: 'anthropic', name: 'none', apiKey: 'none', maxOutputTokens: 100 },
     tools: [
       {
-        declaration: { name: 'look', description: 'looks', schema, idempotent: false, timeoutMs: 1_000, poll: false },
+        declaration: { name: 'look', description: 'looks', schema, idempotent: false, timeoutMs: 1_000, poll: false, hints: null },
         run: { kind: 'command', argv: ['none'] },
       },
     ],

@@ -167,7 +167,7 @@ async function folded(provider: Provider): Promise<number> {
   }
   write()
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  const stamped = { declarations: [], agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1, failure: null }
+  const stamped = { declarations: [], agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1, callsAsText: false, failure: null }
   const finished = {
     type: 'model-finished' as const,
     ...place,

@@ -16,6 +16,7 @@ const schema = {
   properties: {
     command: { type: 'string', minLength: 1 },
     timeout: { type: 'integer', minimum: 1 },
+    cwd: { type: 'string' },
     environment: { type: 'object', additionalProperties: { type: 'string' } },
   },
   required: ['command'],
@@ -56,7 +57,9 @@ function proposedWith(raw: string): RoundProposed {
     response: { attempt: 'a', text: '', reasoning: '', calls, stop: 'calls', finish: 'tool_use', usage, textCalls: null },
     failure: null,
     offered: ['exec'],
-    declarations: [{ name: 'exec', description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }],
+    declarations: [
+      { name: 'exec', description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false, hints: null },
+    ],
     ...{ agent: 'a', policy: defaultPolicy, callsLeft: 1, expiresAt: 1 },
   }
 }

@@ -1,5 +1,6 @@
 // All that must hold after a run. A further rule is its file and a line here.
 
+import { approvals } from './checkers/approvals.ts'
 import { commits } from './checkers/commits.ts'
 import { guardAnswers } from './checkers/guard-answers.ts'
 import { guardsDecide } from './checkers/guards-decide.ts'
@@ -29,6 +30,7 @@ const checkers: Checker[] = [
   rejectedNeverStart,
   guardsDecide,
   guardAnswers,
+  approvals,
 ]
 
 export function check(evidence: Evidence): Violation[] {

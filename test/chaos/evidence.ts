@@ -2,7 +2,7 @@
 // clients sent and heard, what was done to which process and when, and the commits at the end. Plain values: a checker is a pure function over them.
 // Nothing here or in the checkers uses code of Weir, only its types: what is checked must not be its own judge.
 
-import type { Message, MessageOf, MessageType } from '../../shared/messages.ts'
+import type { ApprovalAnswer, Message, MessageOf, MessageType } from '../../shared/messages.ts'
 
 /** One record as the broker gave it. */
 export type Logged = {
@@ -69,6 +69,9 @@ export type Committed = {
   end: number
 }
 
+/** A person's word on a call that waits (people.ts). `told`: whether that person was told that it counts; undefined: nothing was told. */
+export type Decision = { call: string; id: string; answer: ApprovalAnswer; by: string; told: boolean | undefined }
+
 /** A whole answer that the provider gave. */
 export type Said = { conversation: string; messageId: string; text: string; calls: { name: string; raw: string }[] }
 
@@ -79,6 +82,7 @@ export type Evidence = {
   starts: Start[]
   sent: Sent[]
   said: Said[]
+  decisions: Decision[]
   disturbances: Disturbance[]
   exits: UnexpectedExit[]
   committed: Committed[]

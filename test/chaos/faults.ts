@@ -6,7 +6,7 @@ import type { Broker } from '../support/kafka/broker-options.ts'
 import type { Disturbance } from './evidence.ts'
 import type { Member } from './fleet.ts'
 import type { GuardWorld } from './guard-faults.ts'
-import { inflictOnGuard } from './guard-faults.ts'
+import { inflictOnGuard, leftOut } from './guard-faults.ts'
 import type { Fault } from './plan.ts'
 
 /** `signal` aborts when the run fails; `answered`: turns so far. */
@@ -106,8 +106,9 @@ async function zombie(pick: number, lingerMs: number, world: World): Promise<See
 
 /** Every two seconds a process of a stage joins and the one before it leaves; on a busy machine as soon as the broker has seen it join. */
 async function churn(pick: number, forMs: number, world: World): Promise<Seen> {
-  const { fleet, groups, signal, broken } = world
+  const { fleet, groups, signal, broken, overAt } = world
   await broken.until // who cannot join does not move anything
+  if (Date.now() >= overAt) return leftOut
   const stage = stageOf(world, pick)
   const until = Date.now() + forMs
   const leaving: Promise<unknown>[] = []
@@ -129,7 +130,7 @@ async function churn(pick: number, forMs: number, world: World): Promise<Seen> {
 
 /** One after the other, with turns in between: a pause of a broker that is still starting would show nothing. */
 function brokerFault(world: World, act: () => Promise<void>): Promise<Seen> {
-  const mine = world.broken.until.then(() => breakBroker(world, act))
+  const mine = world.broken.until.then(() => (Date.now() < world.overAt ? breakBroker(world, act) : leftOut))
   world.broken.until = mine.then(() => turnsGoOn(world)).catch(() => {})
   return mine
 }

@@ -29,8 +29,8 @@ export type GuardWorld = {
 
 type Seen = { hit: boolean; detail: string }
 
-/** What waits for a change before it must not make the run longer. */
-const leftOut: Seen = { hit: false, detail: 'left out, because the time of faults was over' }
+/** What waits for another fault before it must not make the run longer. */
+export const leftOut: Seen = { hit: false, detail: 'left out, because the time of faults was over' }
 
 const joinMs = 90_000
 const expulsionMs = 120_000
@@ -93,13 +93,13 @@ async function add(guard: GuardName, world: GuardWorld): Promise<Seen> {
 async function switchAndBack({ guard, to, tools, forMs }: Extract<GuardFault, { kind: 'guard-mode' }>, world: GuardWorld): Promise<Seen> {
   const { operator, signal, answered } = world
   const only = tools.flatMap((pattern) => ['--tools', pattern])
-  const isSwitched = await operator.command(['mode', guard, to, ...only], signal)
+  const isSwitched = await operator.command(['guard', 'mode', guard, to, ...only], signal)
   const before = answered()
   await sleep(forMs)
   for (const deadline = Date.now() + turnsMs; answered() < before + turnsBetween && Date.now() < deadline && !signal.aborted; )
     await sleep(lookMs)
   const turns = answered() - before
-  const isBack = await operator.command(['mode', guard, to === 'shadow' ? 'enforce' : 'shadow', ...only], signal)
+  const isBack = await operator.command(['guard', 'mode', guard, to === 'shadow' ? 'enforce' : 'shadow', ...only], signal)
   const what = `${guard} to ${to}${tools.length > 0 ? ` for ${tools.join(', ')}` : ''} and back`
   return { hit: isSwitched && isBack && turns >= turnsBetween, detail: `${what}, ${turns} turns in between` }
 }
@@ -117,11 +117,11 @@ async function rollIn(guard: GuardName, besideMs: number, world: GuardWorld): Pr
 /** Nobody answers for it, rounds wait, and it is removed; what waits is decided by its deadline. */
 async function remove(guard: GuardName, world: GuardWorld): Promise<Seen> {
   const { fleet, operator, signal, waits } = world
-  const isEnforcing = await operator.command(['mode', guard, 'enforce'], signal)
+  const isEnforcing = await operator.command(['guard', 'mode', guard, 'enforce'], signal)
   const members = membersOf(guard, fleet)
   const paused = members.filter((member) => fleet.pause(member))
   const waited = await isWaitedFor(guard, world)
-  const isRemoved = await operator.command(['remove', guard], signal)
+  const isRemoved = await operator.command(['guard', 'remove', guard], signal)
   const stillWaiting = waits.waiting(guard)
   await sleep(guardKinds[guard].deadlineMs)
   for (const member of paused) fleet.resume(member)

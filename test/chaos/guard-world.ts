@@ -1,4 +1,4 @@
-// The guards of a run, and an operator's hand: what each registers, and `weir guard` as a command of its own that is given again until it worked, as the
+// The guards of a run, and an operator's hand: what each registers, and `weir guard` and `weir approvals` as a command of its own that is given again until it worked, as the
 // broker may be away.
 
 import { spawn } from 'node:child_process'
@@ -32,7 +32,7 @@ export type GuardChange = { what: string; from: number; to: number }
 
 export type Operator = {
   readonly changes: GuardChange[]
-  /** `weir guard ARGUMENTS`. False: it did not work in time. */
+  /** `weir ARGUMENTS`. False: it did not work in time. */
   command(args: string[], signal: AbortSignal): Promise<boolean>
 }
 
@@ -57,9 +57,9 @@ export function createOperator({
       const change = { what: args.join(' '), from: Date.now(), to: Number.POSITIVE_INFINITY }
       changes.push(change)
       while (!signal.aborted && Date.now() < change.from + commandMs) {
-        const { code, errors } = await run(['guard', ...args, ...place])
+        const { code, errors } = await run([...args, ...place])
         // A command that was answered too late may have done it already.
-        if (code === 0 || (args[0] === 'remove' && errors.includes('is registered;'))) {
+        if (code === 0 || (args[1] === 'remove' && errors.includes('is registered;'))) {
           change.to = Date.now()
           return true
         }

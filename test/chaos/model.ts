@@ -104,7 +104,7 @@ function thoughts(random: Random): Block[] {
   return random.chance(0.2) ? [{ type: 'thinking', thinking: 'Which of them first?' }, ...text] : text
 }
 
-/** Most are quick, some take seconds, a few longer than their tool may; some carry what a guard or two reject (guards/risk.ts). */
+/** Most are quick, some take seconds, a few longer than their tool may; some carry what a guard or two reject (guards/risk.ts), or what needs a person (people.ts). */
 function callOf(random: Random, name: string): Block {
   const tool = random.pick(['pay', 'note', 'charge', 'look', 'index', 'find', 'flaky'] as const)
   const sleepMs = random.weighted([
@@ -115,10 +115,12 @@ function callOf(random: Random, name: string): Block {
   ])
   const fail = tool === 'flaky' ? random.chance(0.5) : random.chance(0.05)
   const risk = random.weighted([
-    [80, undefined],
+    [70, undefined],
     [8, 'ledger'],
     [6, 'lookout'],
     [6, 'ledger lookout'],
+    [8, 'person'],
+    [2, 'ledger person'],
   ] as const)
   return toolUse(tool, JSON.stringify({ n: name, sleepMs, ...(fail ? { fail: true } : {}), risk }), name)
 }

@@ -1,5 +1,6 @@
 // What a run did, in numbers, and what was wrong, with addresses.
 
+import { roundsOf } from './checkers/approvals.ts'
 import { explainUnknowns } from './checkers/unknown-explained.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { addressOf, recordsOf, turnKey } from './evidence.ts'
@@ -60,6 +61,7 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
     `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
     `replayed: ${facts.replayed.turns} turns, ${facts.replayed.decisions} decisions the same again`,
     ...guardLines(evidence, facts.guardChanges),
+    approvalLine(evidence),
     `faults (hit of asked): ${tallyFaults(facts)}`,
     ...facts.inflicted.filter(({ hit }) => !hit).map(({ kind, detail }) => `  did not hit: ${kind}, ${detail}`),
     `processes started: ${facts.processStarts}, ended by themselves: ${evidence.exits.length}`,
@@ -68,6 +70,12 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
       .map(([part, ms]) => `${part} ${(ms / 1000).toFixed(1)}`)
       .join(', ')}`,
   ]
+}
+
+function approvalLine(evidence: Evidence): string {
+  const calls = [...roundsOf(evidence).values()].flatMap((round) => round.calls)
+  const counted = evidence.decisions.filter(({ call, by }) => calls.some((one) => one.key === call && one.by === by)).length
+  return `calls that needed a person: ${tally(calls.map(({ outcome }) => outcome ?? 'OPEN'))}; people decided ${evidence.decisions.length} times, ${counted} of them first and in time`
 }
 
 function tallyFaults({ inflicted, planned }: RunFacts): string {

@@ -24,6 +24,7 @@ import { createOperator, guardNames } from './guard-world.ts'
 import type { Load } from './load.ts'
 import { startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
+import { startPeople, writeRules } from './people.ts'
 import type { PlannedFault } from './plan.ts'
 import { planFaults } from './plan.ts'
 import { startProvider } from './provider.ts'
@@ -50,7 +51,7 @@ export type ChaosOptions = {
 export type ChaosResult = { violations: Violation[]; summary: string; evidence: Evidence; facts: RunFacts; folder: string | undefined }
 
 const prefix = 'weir.'
-const warmUpMs = 180_000
+const warmUpMs = 480_000
 /** A turn may take as long as its wall limit, 5 minutes, plus the time of the last call. */
 const drainMs = 330_000
 const settleMs = 60_000
@@ -68,7 +69,9 @@ const layout: Record<string, string[]> = {
   'loop-detector-2': ['loop-detector'],
   'executor-1': ['executor'],
   'executor-2': ['executor'],
-  'all-1': ['conversation', 'llm-gateway', 'accumulator', 'validator', 'loop-detector', 'executor'],
+  'approval-1': ['approval'],
+  'approval-2': ['approval'],
+  'all-1': ['conversation', 'llm-gateway', 'accumulator', 'validator', 'loop-detector', 'executor', 'approval'],
 }
 
 export async function runChaos({ seed, minutes, clients, partitions, say }: ChaosOptions): Promise<ChaosResult> {
@@ -98,11 +101,15 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
     const operator = createOperator({ folder, bootstrapServers, prefix })
     const waits = watchWaits({ bus: client.bus, prefix, partitions })
     cleanUp.push(() => waits.close())
+    const people = startPeople({ bus: client.bus, prefix, partitions, seed })
+    cleanUp.push(() => people.close())
     const load = startLoad({ edge: client.edge, agent: client.agent, random: random.fork('load'), clients })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
     await warmUp({ load, groups, fleet, folder })
-    await operator.command(['mode', 'ledger', 'enforce'], new AbortController().signal)
+    const { signal } = new AbortController()
+    await operator.command(['guard', 'mode', 'ledger', 'enforce'], signal)
+    await operator.command(['approvals', 'rules', writeRules(folder)], signal)
     times.lap('start')
     say(`the first turns were answered; faults begin, in ${folder}`)
 
@@ -111,6 +118,7 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
     const inflicted = await inflictAll({ plan, fleet, broker, groups, load, say, guards, totalMs: minutes * 60_000 })
     times.lap('faults')
     const isDrained = await load.drain(drainMs)
+    await people.close()
     times.lap('drain')
     const kafka = new kafkajs.Kafka({ clientId: 'chaos-checker', brokers: [bootstrapServers], logLevel: kafkajs.logLevel.NOTHING })
     const place = { kafka, prefix, guards: guardNames.filter((guard) => membersOf(guard, fleet).length > 0) }
@@ -127,7 +135,17 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
     times.lap('read')
     const replayed = await replayTopics({ bootstrapServers, prefix, folder })
     times.lap('replay')
-    const evidence: Evidence = { partitions, records, starts, sent: load.sent, said, disturbances, exits, committed }
+    const evidence: Evidence = {
+      partitions,
+      records,
+      starts,
+      sent: load.sent,
+      said,
+      decisions: people.decisions,
+      disturbances,
+      exits,
+      committed,
+    }
     const violations = [...ofTheRun({ isDrained, isSettled, left, inflicted }), ...replayed.violations, ...check(evidence)]
     times.lap('check')
     const facts: RunFacts = {

@@ -7,7 +7,7 @@ import { after, committed, evidenceOf, start } from './sound-run.ts'
 const place = { conversation: 'c', turn: 0 }
 const round = { ...place, round: 1 }
 const declarations = ['pay', 'look'].map((name) => ({
-  ...{ name, description: '', schema: '{}', timeoutMs: 1_000, poll: false, idempotent: false },
+  ...{ name, description: '', schema: '{}', timeoutMs: 1_000, poll: false, hints: null, idempotent: false },
 }))
 const ledger = { name: 'ledger', version: 'v1', tools: [{ pattern: 'pay', mode: 'enforce' }], deadlineMs: 1_000, onTimeout: 'reject' }
 const lookout = { name: 'lookout', version: 'v1', tools: [{ pattern: '*', mode: 'shadow' }], deadlineMs: 1_000, onTimeout: 'allow' }

@@ -8,7 +8,7 @@ import type { Evidence, Logged, Start } from './evidence.ts'
 export type Sketch = { type: Message['type']; [field: string]: unknown }
 
 const round = { conversation: 'c', turn: 0, round: 1 }
-const declaration = { description: '', schema: '{}', timeoutMs: 1_000, poll: false }
+const declaration = { description: '', schema: '{}', timeoutMs: 1_000, poll: false, hints: null }
 const declarations = [
   { ...declaration, name: 'pay', idempotent: false },
   { ...declaration, name: 'look', idempotent: true },
@@ -119,6 +119,7 @@ export function evidenceOf(lines: Line[], starts: Start[], said = calls): Eviden
       },
     ],
     said: [{ conversation: 'c', messageId: 'm', text: '', calls: said.map(({ name, raw }) => ({ name, raw })) }],
+    decisions: [],
     disturbances: [],
     exits: [],
     committed: [

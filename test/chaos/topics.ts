@@ -18,9 +18,10 @@ const inboxes: Record<string, string> = {
   validator: 'rounds-proposed',
   'loop-detector': 'rounds-checked',
   executor: 'rounds-cleared',
+  approval: 'approvals',
 }
 
-const topicNames = [...Object.values(inboxes), 'history', 'policies', 'activity', 'dead-letters']
+const topicNames = [...Object.values(inboxes), 'guard-verdicts.approval', 'history', 'policies', 'activity', 'dead-letters']
 
 /** What each guard writes; the topic of one that was never there is not there either. */
 const guardTopics = guardNames.map((guard) => `guard-verdicts.${guard}`)

@@ -1,5 +1,5 @@
 // docker-compose.yml for real: brought up, scaled, played over, asked from this machine, and stopped. `make compose-test` runs it: an image is built and
-// nine containers are started, which is minutes on a small machine and too much for `make test`. Needs Docker with compose; leaves nothing but the image.
+// a container started for each service, which is minutes on a small machine and too much for `make test`. Needs Docker with compose; leaves nothing but the image.
 
 import assert from 'node:assert/strict'
 import type { SpawnSyncReturns } from 'node:child_process'

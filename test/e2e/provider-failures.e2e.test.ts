@@ -271,6 +271,21 @@ describe('a stream that is no whole answer', () => {
     })
   })
 
+  it('is left as soon as its turn is cancelled, or its time is over', async () => {
+    const caps = { rounds: 25, calls: 100, wallMs: 1_000, tokens: null }
+    for (const settings of [{}, { policy: { caps } }])
+      await withPipeline({ model: script({ kind: 'stall', blocks: [text('Let me')] }), settings }, async (pipeline) => {
+        const turn = pipeline.ask('hello')
+        await until(async () => pipeline.server.open() === 1)
+        if (!('policy' in settings)) await pipeline.edge.cancel({ conversation: 'c', messageId: 'hello' })
+        const { finished } = await turn
+        const over = { outcome: 'capped', cap: 'wall', class: 'budget', reply: 'This is the fallback.' }
+        expect(finished).toMatchObject('policy' in settings ? over : { outcome: 'cancelled', class: 'cancelled' })
+        await until(async () => pipeline.server.open() === 0)
+        await expectGoesOn(pipeline)
+      })
+  })
+
   function toolBlock(index: number, partial_json: string) {
     return [
       { type: 'content_block_start', index, content_block: { type: 'tool_use', id: 'toolu_hand', name: 'exec', input: {} } },
@@ -326,6 +341,30 @@ describe('a provider that cannot count', () => {
     await withPipeline({ model: script(reply) }, async (pipeline) => {
       expect((await pipeline.ask('hello')).finished).toMatchObject({ outcome: 'answered', reply: 'So far.' })
       await expectGoesOn(pipeline)
+    })
+  })
+})
+
+describe('a provider that refuses that no tool may be called', () => {
+  const settings = { policy: { caps: { rounds: 1, calls: 10, wallMs: 60_000, tokens: null } } }
+  const refusing = (model: ModelCall): Reply =>
+    model.tool_choice?.type === 'none'
+      ? error(400, "tool_choice: Input should be 'auto', 'any' or 'tool'")
+      : says(model.tools === undefined ? text('I saw it.') : call('exec', { command: 'look' }))
+
+  it('is told the calls in plain text, and the turn ends with its words; the next turn pays nothing for it', async () => {
+    await withPipeline({ model: refusing, settings }, async (pipeline) => {
+      for (const [n, requests] of [3, 5].entries()) {
+        const { finished } = await pipeline.ask(`look around ${n}`)
+        expect(finished).toMatchObject({ outcome: 'answered', cap: 'rounds', reply: 'I saw it.' })
+        expect(pipeline.server.requests).toHaveLength(requests)
+        const last = pipeline.server.requests.at(-1)
+        expect([last?.tools, last?.tool_choice]).toEqual([undefined, undefined])
+        expect(JSON.stringify(last?.messages)).not.toMatch(/tool_use|tool_result/)
+        expect(textsOf(last).join('\n')).toContain('ran: look')
+      }
+      expect(await pipeline.starts()).toHaveLength(2)
+      await expectSound(pipeline)
     })
   })
 })

@@ -32,6 +32,7 @@ describe('the stages', () => {
       'result skipped',
       'result rejected',
       'result outcome_unknown',
+      'in shadow nudge',
       'approval approved',
       'approval rejected',
       'approval expired',

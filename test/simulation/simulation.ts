@@ -15,6 +15,7 @@ import { noVetoedStart } from './checkers/no-vetoed-start.ts'
 import { oneContentPerId } from './checkers/one-content-per-id.ts'
 import { oneResultPerCall } from './checkers/one-result-per-call.ts'
 import { replayEqualsLog } from './checkers/replay-equals-log.ts'
+import { shadowOnlyTells } from './checkers/shadow-only-tells.ts'
 import { startsBounded } from './checkers/starts-bounded.ts'
 import { turnsEnd } from './checkers/turns-end.ts'
 import { unitsClose } from './checkers/units-close.ts'
@@ -35,6 +36,7 @@ import type { System } from './system.ts'
 import { rollAgents } from './world/agents.ts'
 import { guardNames, startGuards } from './world/guards.ts'
 import { createLedger } from './world/ledger.ts'
+import { startOperator } from './world/operator.ts'
 import { startPeople } from './world/people.ts'
 import type { World } from './world/provider.ts'
 import { connectTo } from './world/provider.ts'
@@ -45,6 +47,7 @@ const checkers: Checker[] = [
   startsBounded,
   noLateStart,
   noVetoedStart,
+  shadowOnlyTells,
   noUnapprovedStart,
   oneResultPerCall,
   noSplice,
@@ -70,6 +73,8 @@ export type Rolled = {
   guarded?: boolean
   /** Whether some calls wait for a person; default: the seed says. */
   peopled?: boolean
+  /** Whether an operator changes the policies of agents; default: the seed says. */
+  operated?: boolean
   rates: FaultRates
 }
 
@@ -114,7 +119,7 @@ export function roll(seed: number): Rolled {
 }
 
 export async function simulate(system: System, rolled: Rolled, log: Logger = silentLog): Promise<Simulated> {
-  const { seed, partitions, places, durationMs, impatience, storage, rates, guarded, peopled } = rolled
+  const { seed, partitions, places, durationMs, impatience, storage, rates, guarded, peopled, operated } = rolled
   const random = createRandom(`${seed}`)
   const stops: Complaint[] = []
   const stopped = (error: unknown) => stops.push({ what: error instanceof Error ? (error.stack ?? error.message) : String(error) })
@@ -145,6 +150,9 @@ export async function simulate(system: System, rolled: Rolled, log: Logger = sil
 
   const guards = random.fork('guards')
   if (guarded ?? guards.chance(0.4)) startGuards({ random: guards, scheduler, broker, topicPrefix, durationMs })
+
+  const operator = random.fork('operator')
+  if (operated ?? operator.chance(0.4)) startOperator({ random: operator, scheduler, broker, topicPrefix, durationMs })
 
   const people = random.fork('people')
   if (peopled ?? people.chance(0.4)) startPeople({ random: people, scheduler, broker, topicPrefix, durationMs })

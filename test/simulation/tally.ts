@@ -24,6 +24,11 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
     if (message.intervention !== null) add(`intervention ${message.intervention.rung}`)
     for (const { status } of message.results) add(`result ${status}`)
   }
+  for (const { record, message } of evidence.all('activity', 'intervention-raised')) {
+    if (!message.shadow || ids.has(record.id ?? '')) continue
+    ids.add(record.id ?? '')
+    add(`in shadow ${message.intervention.rung}`)
+  }
   for (const { record, message } of evidence.all('activity', 'approval-decided')) {
     if (ids.has(record.id ?? '')) continue
     ids.add(record.id ?? '')

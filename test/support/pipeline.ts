@@ -145,6 +145,7 @@ export function recordedTool(
       idempotent: false,
       timeoutMs: 10_000,
       poll: false,
+      hints: null,
       ...fields,
     },
     run: { kind: 'command', argv: [process.execPath, fileURLToPath(new URL('tools/recorded.mjs', import.meta.url)), name, startsFile] },

@@ -25,12 +25,12 @@ export async function expectSound(pipeline: Pipeline, { deadLetters = 0, errors 
 }
 
 /** The key is in no record and in no line of the log, whoever quoted it. */
-async function expectNoKey({ bus, log, agent }: Pipeline): Promise<void> {
+async function expectNoKey({ bus, log, agent, wiring: { topicPrefix } }: Pipeline): Promise<void> {
   const key = agent.model.apiKey
   expect(log.filter((line) => line.includes(key))).toEqual([])
   for (const name of Object.keys(topics) as TopicName[]) {
-    for (const { partition } of await bus.ends(`weir.${name}`)) {
-      const stored = await bus.read({ topic: `weir.${name}`, partition, from: 0, limit: 100_000 })
+    for (const { partition } of await bus.ends(topicPrefix + name)) {
+      const stored = await bus.read({ topic: topicPrefix + name, partition, from: 0, limit: 100_000 })
       expect(stored.filter(({ value }) => value !== null && Buffer.from(value).includes(key)).map(({ offset }) => [name, offset])).toEqual(
         [],
       )
@@ -59,10 +59,10 @@ async function expectTurnsEnded(pipeline: Pipeline): Promise<void> {
 }
 
 /** Of all messages that were taken, by message. */
-async function fallbacksOf({ bus }: Pipeline): Promise<Map<string, string>> {
+async function fallbacksOf({ bus, wiring: { topicPrefix } }: Pipeline): Promise<Map<string, string>> {
   const fallbacks = new Map<string, string>()
-  for (const { partition } of await bus.ends('weir.conversation-events')) {
-    for (const { value } of await bus.read({ topic: 'weir.conversation-events', partition, from: 0, limit: 100_000 })) {
+  for (const { partition } of await bus.ends(`${topicPrefix}conversation-events`)) {
+    for (const { value } of await bus.read({ topic: `${topicPrefix}conversation-events`, partition, from: 0, limit: 100_000 })) {
       const message = readable(value)
       if (message?.type === 'user-message') fallbacks.set(messageOf(message), message.settings.fallback)
     }

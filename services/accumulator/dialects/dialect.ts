@@ -14,11 +14,12 @@ export type Dialect = {
 
 /**
  * `calls`: the whole text is these. `broken`: it is the frame of a call, and what stands in it cannot be read; `names`: the tools that it names as far
- * as could be seen, `why`: for the model, a clause. `marked`: nothing but a call is ever written in this frame, so it is one whatever it names.
+ * as could be seen, `why`: for the model, a clause. `marked`: nothing but a call is ever written in this frame, so it is one whatever it names. `isOpen`: the
+ * text does not end as the frame does, so it is only a call if it was cut.
  */
 export type Reading =
   | { kind: 'calls'; calls: WrittenCall[]; repairs: Set<Repair>; marked: boolean }
-  | { kind: 'broken'; names: string[]; why: string; marked: boolean }
+  | { kind: 'broken'; names: string[]; why: string; marked: boolean; isOpen?: boolean }
 
 /**
  * `names`: every name that could be meant; the first one is the call's. `id`: empty where none is written. `left`: what stands among the arguments under a

@@ -33,10 +33,17 @@ function readAll(cursor: Cursor, repairs: Set<Repair>): string[] | 'text' | unde
 
 const beginning = /\[?\s{0,64}\{\s{0,64}["'](name|tool)["']\s{0,64}:\s{0,64}("[^"\\]{1,256}"|'[^'\\]{1,256}')/y
 
-/** Broken JSON from its beginning to its end that begins as a call does: a bracket is missing or too many, a quote is not escaped. */
+/** Broken JSON that begins as a call does: a bracket is missing or too many, a quote is not escaped. */
 function unreadable(text: string): Reading | undefined {
-  const [, key, quoted] = tookMatch({ text, at: 0 }, beginning) ?? []
-  if (quoted === undefined || (!text.endsWith('}') && !text.endsWith(']'))) return undefined
-  if (key === 'name' && !text.includes('arguments')) return undefined
-  return { kind: 'broken', names: [quoted.slice(1, -1)], why: 'it is not valid JSON', marked: false }
+  const cursor = { text, at: 0 }
+  const [, key, quoted] = tookMatch(cursor, beginning) ?? []
+  if (quoted === undefined) return undefined
+  const isOpen = !text.endsWith('}') && !text.endsWith(']')
+  if (key === 'name' && !text.includes('arguments') && !(isOpen && beginsArguments(text.slice(cursor.at)))) return undefined
+  return { kind: 'broken', names: [quoted.slice(1, -1)], why: 'it is not valid JSON', marked: false, isOpen }
+}
+
+/** What stands behind the name ends before it could say what follows. */
+function beginsArguments(rest: string): boolean {
+  return rest.length < 64 && ',"arguments"'.startsWith(rest.replace(/\s/g, ''))
 }

@@ -23,12 +23,12 @@ export const pythonic: Dialect = {
   },
 }
 
-/** Without a mark around it, a list that goes on as no call does is something else. */
-function broken(text: string, calls: WrittenCall[], marked: boolean): Reading | undefined {
-  if (!marked && !text.endsWith(')]')) return undefined
+/** Without a mark around it, a list that goes on as no call does is something else, unless it was cut. */
+function broken(text: string, calls: WrittenCall[], marked: boolean): Reading {
+  const isOpen = !marked && !text.endsWith(')]')
   const [first] = tookMatch({ text, at: marked ? open.length + 1 : 1 }, nameHere) ?? []
   const names = [...(first === undefined ? [] : [first]), ...calls.flatMap((call) => call.names)]
-  return { kind: 'broken', names, why: 'a call in this form must have a name for each argument and literals as values', marked }
+  return { kind: 'broken', names, why: 'a call in this form must have a name for each argument and literals as values', marked, isOpen }
 }
 
 function readCalls(cursor: Cursor, calls: WrittenCall[]): boolean {

@@ -7,7 +7,9 @@
 // R2. Strictly: arguments that the schema does not name are refused unless it says that it takes them. Text with a call in it is not data with one.
 // R3. What is built like a call and cannot run is said to be so, with a reason for the model; what only looks like one is left alone. The frame must be
 //     one that is used for nothing else and stand outside of a fence, or name a tool that was offered.
-// R4. Linear in the text, whatever it is, and none at all above limits.textCallsBytesMax.
+// R4. What was cut is no call, whole as it may look, and said to be so by the same rule. A model that was told to write its calls as text means each one
+//     that it writes so, whatever it names.
+// R5. Linear in the text, whatever it is, and none at all above limits.textCallsBytesMax.
 
 import { compiledSchema } from '../../../shared/arguments/compiled-schema.ts'
 import { membersFault } from '../../../shared/arguments/members.ts'
@@ -18,7 +20,7 @@ import { jsonFault } from '../../../shared/json-fault.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
 import { dialects } from './dialects.ts'
-import { fenced } from './fence.ts'
+import { fenced, openFenced } from './fence.ts'
 import { typedObject } from './typed-fields.ts'
 import type { Repair } from './written-json.ts'
 
@@ -34,27 +36,32 @@ export type Recovery =
 /** `id`: empty where none is written. */
 export type RecoveredCall = { id: string; name: string; raw: string }
 
+/** `cut`: why the text may not be whole, for the model, a clause. `isTold`: the model was told to write its calls as text. */
+export type WrittenText = { text: string; offered: OfferedTool[]; cut?: string | undefined; isTold?: boolean }
+
 /** What a whole visible text is; undefined: text. */
-export function recover({ text, offered }: { text: string; offered: OfferedTool[] }): Recovery | undefined {
+export function recover({ text, offered, cut, isTold = false }: WrittenText): Recovery | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
   const trimmed = text.trim()
-  const inside = fenced(trimmed)
+  const inside = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
   const spoken = inside ?? trimmed
   if (spoken === '') return undefined
   for (const { name, read } of dialects) {
     const reading = read(spoken)
-    if (reading !== undefined) return judged(name, reading, { spoken, offered, isFenced: inside !== undefined })
+    if (reading !== undefined) return judged(name, reading, { spoken, offered, isFenced: inside !== undefined, cut, isTold })
   }
   return undefined
 }
 
-type Offer = { spoken: string; offered: OfferedTool[]; isFenced: boolean }
+type Offer = { spoken: string; offered: OfferedTool[]; isFenced: boolean; cut: string | undefined; isTold: boolean }
 
 function judged(dialect: string, reading: Reading, offer: Offer): Recovery | undefined {
   const lookalike = (why: string): Recovery => ({ kind: 'lookalike', dialect, why })
-  if (reading.kind === 'broken') return isMeant(reading, offer) ? lookalike(reading.why) : undefined
+  if (reading.kind === 'broken') return isMeant(reading, offer) ? lookalike(offer.cut ?? reading.why) : undefined
   const names = reading.calls.flatMap((call) => call.names)
-  if (!(reading.marked && !offer.isFenced) && !names.some((name) => toolOf(name, offer) !== undefined)) return undefined
+  const isOnlyCalls = (reading.marked || offer.isTold) && !offer.isFenced
+  if (!isOnlyCalls && !names.some((name) => toolOf(name, offer) !== undefined)) return undefined
+  if (offer.cut !== undefined) return lookalike(offer.cut)
 
   const max = limits.responseCallsMax
   if (reading.calls.length > max) return lookalike(`it has ${reading.calls.length} calls, and at most ${max} are taken`)
@@ -69,8 +76,11 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
 }
 
 /** Whether a call was to stand in this broken frame: it names a tool that was offered, and goes on to its end. What ends as a sentence does only speaks about it. */
-function isMeant({ names, marked }: Extract<Reading, { kind: 'broken' }>, { spoken, offered, isFenced }: Offer): boolean {
-  if (!['>', '}', ']', ')'].includes(spoken.slice(-1))) return false
+function isMeant(
+  { names, marked, isOpen = false }: Extract<Reading, { kind: 'broken' }>,
+  { spoken, offered, isFenced, cut }: Offer,
+): boolean {
+  if (cut === undefined && (isOpen || !['>', '}', ']', ')'].includes(spoken.slice(-1)))) return false
   return offered.some(({ name }) => names.includes(name) || (marked && !isFenced && spoken.includes(name)))
 }
 

@@ -1,19 +1,21 @@
 // JSON as models write it in text. What is read comes out as strict JSON text: exactly the characters that stood there, but for repairs that cannot
 // change a value.
 //
-// W1. Repaired are: a comma before a closing bracket, single quotes, Python's True, False and None, raw control characters in a string, and a backslash
-//     that begins no escape (doubled). Each repair is named.
+// W1. Repaired are: a comma before a closing bracket, Python's True, False and None, and what can be mended of a string (json-string.ts). Each repair
+//     is named.
 // W2. Nothing that is open is closed: a string, number, array or object whose end is not there cannot be read (I1.1).
 // W3. One pass, every character looked at a bounded number of times; nesting is bounded.
 
+import type { StringMending } from '../../../shared/json-string.ts'
+import { jsonString } from '../../../shared/json-string.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { Cursor } from './cursor.ts'
 import { skipBlanks, took, tookMatch } from './cursor.ts'
 
-export type Repair = 'trailing-comma' | 'single-quotes' | 'python-word' | 'control-character' | 'bad-escape'
+export type Repair = 'trailing-comma' | 'python-word' | StringMending
 
 /** The characters from `from` to `to` read as `text`. Edits stand in the order of the text. */
-type Edit = { repair: Repair; from: number; to: number; text: string }
+type Edit = { repairs: Repair[]; from: number; to: number; text: string }
 
 /** Arguments nest so deep at most, and the frames around them a little. */
 const depthMax = limits.argumentDepthMax + 4
@@ -23,7 +25,7 @@ export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefin
   const from = cursor.at
   const edits: Edit[] = []
   if (!value(cursor, edits, 0)) return undefined
-  for (const { repair } of edits) repairs.add(repair)
+  for (const edit of edits) for (const repair of edit.repairs) repairs.add(repair)
   return edited(cursor.text, from, cursor.at, edits)
 }
 
@@ -83,9 +85,8 @@ function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
     case '[':
       return depth < depthMax && sequence(cursor, edits, ']', () => value(cursor, edits, depth + 1))
     case '"':
-      return doubleQuoted(cursor, edits)
     case "'":
-      return singleQuoted(cursor, edits)
+      return string(cursor, edits)
     default:
       return word(cursor, edits) || tookMatch(cursor, numberHere) !== undefined
   }
@@ -102,7 +103,7 @@ function sequence(cursor: Cursor, edits: Edit[], close: string, item: () => bool
     const goesOn = took(cursor, ',')
     skipBlanks(cursor)
     if (took(cursor, close)) {
-      if (goesOn) edits.push({ repair: 'trailing-comma', from: comma, to: comma + 1, text: '' })
+      if (goesOn) edits.push({ repairs: ['trailing-comma'], from: comma, to: comma + 1, text: '' })
       return true
     }
     if (!goesOn) return false
@@ -119,54 +120,21 @@ function member(cursor: Cursor, edits: Edit[], depth: number): boolean {
   return value(cursor, edits, depth)
 }
 
+function string(cursor: Cursor, edits: Edit[]): boolean {
+  const from = cursor.at
+  const read = jsonString(cursor.text, from)
+  if (read === undefined) return false
+  cursor.at = read.end
+  if (read.spelling !== undefined) edits.push({ repairs: read.how, from, to: read.end, text: read.spelling })
+  return true
+}
+
 function word(cursor: Cursor, edits: Edit[]): boolean {
   const from = cursor.at
   const [found] = tookMatch(cursor, wordHere) ?? []
   const text = found === undefined ? undefined : python[found]
-  if (text !== undefined) edits.push({ repair: 'python-word', from, to: cursor.at, text })
+  if (text !== undefined) edits.push({ repairs: ['python-word'], from, to: cursor.at, text })
   return found !== undefined
-}
-
-// ── Strings ──
-
-/** Runs of characters that stand for themselves: no control character, no backslash, no quote that would have to be escaped. */
-const plainDouble = /[ !#-[\]-\uffff]+/y
-const plainSingle = /[ !#-&(-[\]-\uffff]+/y
-const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
-
-function doubleQuoted(cursor: Cursor, edits: Edit[]): boolean {
-  cursor.at += 1
-  for (;;) {
-    if (took(cursor, '"')) return true
-    if (!stringPiece(cursor, edits, plainDouble)) return false
-  }
-}
-
-function singleQuoted(cursor: Cursor, edits: Edit[]): boolean {
-  const quote = (text: string): Edit => ({ repair: 'single-quotes', from: cursor.at - 1, to: cursor.at, text })
-  cursor.at += 1
-  edits.push(quote('"'))
-  for (;;) {
-    if (took(cursor, "'")) {
-      edits.push(quote('"'))
-      return true
-    }
-    if (took(cursor, '"')) edits.push(quote('\\"'))
-    else if (took(cursor, "\\'")) edits.push({ ...quote("'"), from: cursor.at - 2 })
-    else if (!stringPiece(cursor, edits, plainSingle)) return false
-  }
-}
-
-/** Some characters of a string that are not its end; false: the text is over. */
-function stringPiece(cursor: Cursor, edits: Edit[], plain: RegExp): boolean {
-  if (tookMatch(cursor, plain) !== undefined || tookMatch(cursor, escaped) !== undefined) return true
-  const from = cursor.at
-  const found = cursor.text.charCodeAt(from)
-  if (Number.isNaN(found)) return false
-  cursor.at += 1
-  if (cursor.text[from] === '\\') edits.push({ repair: 'bad-escape', from, to: cursor.at, text: '\\\\' })
-  else edits.push({ repair: 'control-character', from, to: cursor.at, text: JSON.stringify(String.fromCharCode(found)).slice(1, -1) })
-  return true
 }
 
 function edited(text: string, from: number, to: number, edits: Edit[]): string {

@@ -22,6 +22,7 @@ export function demoAgent(baseUrl: string): Agent {
           idempotent: false,
           timeoutMs: 10_000,
           poll: false,
+          hints: null,
         },
         run: { kind: 'command', argv: [process.execPath, fileURLToPath(new URL('exec-tool.mjs', import.meta.url))] },
       },

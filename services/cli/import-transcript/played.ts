@@ -131,7 +131,7 @@ export function createPlayer({ topicPrefix, startAt }: { topicPrefix: string; st
     const declarations = declared.filter(({ name }) => named.has(name))
     observe('model-requests', { type: 'attempt-started', ...place, attempt, owner, weir: version() })
     if (parts > 0) observe('model-deltas', { type: 'part', ...place, attempt, i: 0, events })
-    const finished = { attempt, parts, finish: '', stop, usage: response.usage, declarations, policy: settings.policy }
+    const finished = { attempt, parts, finish: '', stop, usage: response.usage, declarations, policy: settings.policy, callsAsText: false }
     observe('model-requests', { type: 'attempt-finished', ...place, ...finished })
   }
 

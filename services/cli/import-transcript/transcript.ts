@@ -113,7 +113,7 @@ export function declarationOf(name: string, description: unknown, schema: unknow
   const any = { type: 'object' }
   return {
     ...{ name, description: typeof description === 'string' ? description : '', schema: JSON.stringify(schema ?? any) },
-    ...{ idempotent: false, timeoutMs: 60_000, poll: false },
+    ...{ idempotent: false, timeoutMs: 60_000, poll: false, hints: null },
   }
 }
 

@@ -1,26 +1,20 @@
 // `weir inspect ID`: what happened in a conversation, from the log, beside a running Weir or after it.
 
-import { nearestName } from '../../../shared/agent-file/nearest-name.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { listConversations } from '../conversations/conversations.ts'
-import { newestIds } from '../conversations/newest-activity.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { columnsOfOutput, painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
+import { knownRecords } from './known-records.ts'
 import { pageOf } from './print-timeline.ts'
-import { recordsOf } from './recorded.ts'
 import type { Timeline } from './timeline.ts'
 import { timelineOf } from './timeline-of.ts'
 
 /** `bundle`: looks into this file instead of the log that the settings name. */
 export type InspectOptions = { json?: boolean; full?: boolean; reasoning?: boolean; bundle?: string }
-
-/** Among these, the newest, an id is looked for that somebody may have meant: a typing error is no reason to walk through all of the log. */
-const idsLookedThrough = 1_000
-const idsOffered = 3
 
 const bundleEnding = '.weir'
 /** Of a bundle whose conversations are listed. */
@@ -63,33 +57,5 @@ export async function inspect(
 }
 
 async function readTimeline(conversation: string, log: OpenLog, reasoning: boolean): Promise<Timeline> {
-  const records = await recordsOf(conversation, log)
-  if (records.length === 0) throw await unknown(conversation, log)
-  return timelineOf(conversation, records, { reasoning })
-}
-
-async function unknown(conversation: string, log: OpenLog): Promise<WeirError> {
-  const ids = await newestIds(log, idsLookedThrough)
-  const near = nearestOf(conversation, ids)
-  const offered = near.length > 0 ? near : ids.slice(0, idsOffered)
-  const list = offered.map((id) => printable(id)).join(', ')
-  const what = `there is no conversation ${printable(conversation)}`
-  if (ids.length === 0) return new WeirError('conversation.unknown', `${what}, and no other one either`)
-  return new WeirError(
-    'conversation.unknown',
-    near.length > 0 ? `${what}; did you mean ${list}?` : `${what}; the newest are ${list} (weir conversations lists more)`,
-  )
-}
-
-function nearestOf(conversation: string, ids: string[]): string[] {
-  const near: string[] = []
-  while (near.length < idsOffered) {
-    const next = nearestName(
-      conversation,
-      ids.filter((id) => !near.includes(id)),
-    )
-    if (next === undefined) break
-    near.push(next)
-  }
-  return near
+  return timelineOf(conversation, await knownRecords(conversation, log), { reasoning })
 }

@@ -1,20 +1,25 @@
 // One round of a timeline on a page: attempts, what the model said, calls, and what the loop-detector made of it.
 
+import { rules } from '../../loop-detector/rules.ts'
 import { count, took } from '../terminal/quantities.ts'
 import type { Page } from './page.ts'
 import { printCall } from './print-call.ts'
 import { printGuard } from './print-guard.ts'
-import type { AttemptTimeline, InterventionTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
+import type { AttemptTimeline, InterventionTimeline, PolicyTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
 
-/** `nextNudge`: what the request of the next round showed; an intervention's text is printed there. */
+/**
+ * `nextNudge`: what the request of the next round showed; an intervention's text is printed there. `policyBefore`: the version that judged the round before; the
+ * same again is no news.
+ */
 export function printRound(
   page: Page,
   round: RoundTimeline,
-  { startedAt, nextNudge }: { startedAt: number; nextNudge: string | null },
+  { startedAt, nextNudge, policyBefore }: { startedAt: number; nextNudge: string | null; policyBefore: string | undefined },
 ): void {
   const { askedAt, nudge, callsLeft, attempts, response, failure, note, calls, guards, intervention, cancelledAt } = round
   const begins = askedAt === null ? '' : `, after ${took(askedAt - startedAt)}`
   page.line(2, `Round ${round.round}${begins}${timesText(round)}`, 'title')
+  if (round.policy !== null && round.policy.version !== policyBefore) page.entry(4, 'policy', policyText(round.policy), 'faint')
   if (callsLeft === 0) page.entry(4, 'limited', 'text only: the model was asked once more and could not call a tool', 'warning')
   if (nudge !== null) {
     page.entry(4, 'shown', 'at the top of this request:', 'warning')
@@ -26,7 +31,8 @@ export function printRound(
   for (const guard of guards) printGuard(page, guard)
   if (failure !== null) page.entry(4, 'failed', `(${failure.class}) ${failure.reason}`, 'bad')
   if (note !== null && failure === null) page.entry(4, 'note', note, 'bad')
-  if (intervention !== null) printIntervention(page, intervention, nextNudge)
+  if (intervention !== null) printIntervention(page, 'detector', intervention, nextNudge)
+  for (const wouldBe of round.shadowed) printIntervention(page, 'in shadow', wouldBe, nextNudge)
   if (cancelledAt !== null)
     page.entry(
       4,
@@ -93,18 +99,31 @@ function printTextCalls(page: Page, { dialect, repairs, fault, text }: NonNullab
   page.quote(6, text)
 }
 
-function printIntervention(page: Page, intervention: InterventionTimeline, nextNudge: string | null): void {
+function policyText({ version, differs }: PolicyTimeline): string {
+  const those = Object.entries(differs).map(([key, value]) => `${key} ${value ?? 'not capped'}`)
+  return `${version}: ${those.length === 0 ? 'as by default' : those.join(', ')}`
+}
+
+/** `in shadow`: only what the rule would have done, so its text was shown to nobody. */
+function printIntervention(
+  page: Page,
+  label: 'detector' | 'in shadow',
+  intervention: InterventionTimeline,
+  nextNudge: string | null,
+): void {
   const { rung, ordinary, rule, ruleVersion, key, reason, text, class: failureClass, evidence } = intervention
   const what = ordinary ? `${rung}, a usual reminder` : rung
   page.entry(
     4,
-    'detector',
+    label,
     `${what} (rule ${rule}, version ${ruleVersion}): ${reason}${failureClass === null ? '' : ` [${failureClass}]`}`,
-    'warning',
+    label === 'in shadow' ? 'faint' : 'warning',
   )
   if (key !== '') page.entry(6, 'key', key, 'faint')
   if (evidence.length > 0) page.entry(6, 'evidence', evidence.map(evidenceText).join('; '), 'faint')
-  if (text !== '' && text !== nextNudge) page.quote(6, text)
+  const endedBy = rules.find(({ name, version }) => name === rule && version === ruleVersion)?.endedBy
+  if (endedBy !== undefined) page.entry(6, 'ended by', endedBy, 'faint')
+  if (label === 'detector' && text !== '' && text !== nextNudge) page.quote(6, text)
 }
 
 function evidenceText({ round, ordinal }: { round: number; ordinal: number }): string {

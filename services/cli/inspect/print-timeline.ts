@@ -33,7 +33,8 @@ function printTurn(page: Page, turn: TurnTimeline): void {
   page.quote(2, text ?? '(its text is no longer in the log)')
   for (const [index, round] of rounds.entries()) {
     page.blank()
-    printRound(page, round, { startedAt, nextNudge: rounds[index + 1]?.nudge ?? null })
+    const policyBefore = rounds[index - 1]?.policy?.version
+    printRound(page, round, { startedAt, nextNudge: rounds[index + 1]?.nudge ?? null, policyBefore })
   }
   page.blank()
   if (cancelRequestedAt !== null) page.entry(2, 'cancel', `asked for at ${instant(cancelRequestedAt)}`, 'warning')

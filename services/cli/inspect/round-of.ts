@@ -2,15 +2,15 @@
 
 import type { Milliseconds } from '../../../shared/clock.ts'
 import type { Response } from '../../../shared/messages.ts'
+import { notDefault } from '../policy/effective.ts'
 import { callOf } from './call-of.ts'
 import { guardsOf } from './guards-of.ts'
 import type { Logged } from './logged.ts'
 import { all, first } from './logged.ts'
-import type { AttemptTimeline, InterventionTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
+import type { AttemptTimeline, InterventionTimeline, PolicyTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
 
-/** `ofTurn`: all records of the turn, in order. */
-export function roundOf(round: number, ofTurn: Logged[], { reasoning }: { reasoning: boolean }): RoundTimeline {
-  const own = ofTurn.filter(({ message }) => message !== undefined && 'round' in message && message.round === round)
+/** `own`: all records of the round, in order. */
+export function roundOf(round: number, own: Logged[], { reasoning }: { reasoning: boolean }): RoundTimeline {
   const request = first(own, 'model-request')
   const finished = first(own, 'model-finished')
   const outcome = first(own, 'round-outcome')
@@ -30,7 +30,11 @@ export function roundOf(round: number, ofTurn: Logged[], { reasoning }: { reason
     note: entry?.message.note ?? null,
     calls: (response?.calls ?? []).map((call) => callOf(call, own)),
     guards: guardsOf(own),
+    policy: stampedPolicy(own),
     intervention: interventionOf(own),
+    shadowed: all(own, 'intervention-raised')
+      .filter(({ message }) => message.shadow)
+      .map(({ time, message }) => ({ at: time, ...message.intervention })),
     cancelledAt: first(own, 'cancel')?.time ?? null,
     endedAt,
     times: timesOf(own, endedAt),
@@ -92,9 +96,19 @@ function failureOf({ reason, class: failure, retryable, retryAfterMs }: NonNulla
 
 // ── What came of it ──
 
+/** As the gateway stamped it; nothing that comes later changes it. */
+function stampedPolicy(own: Logged[]): PolicyTimeline | null {
+  const [stamped] = all(own, 'round-proposed', 'round-checked', 'round-outcome')
+  if (stamped === undefined) return null
+  const { policy } = stamped.message
+  return { version: policy.version, differs: notDefault(policy) }
+}
+
 /** From the outcome, in which it reaches the conversation; activity may say it a moment earlier. */
 function interventionOf(own: Logged[]): InterventionTimeline | null {
-  const found = all(own, 'round-outcome', 'intervention-raised').find(({ message }) => message.intervention !== null)
+  const found = all(own, 'round-outcome', 'intervention-raised').find(
+    ({ message }) => message.intervention !== null && !('shadow' in message && message.shadow),
+  )
   return found?.message.intervention ? { at: found.time, ...found.message.intervention } : null
 }
 

@@ -3,7 +3,7 @@
 // O1. Nothing is decided here. Where several records say the same, the one that counted is the first in the log, as the stages have it (R3, R4).
 // O2. A turn is told as far as its records are there: the newest may be a moment ahead of the rest, and the oldest may be gone.
 
-import type { CallFinished, Message, TurnFinished } from '../../../shared/messages.ts'
+import type { Message, TurnFinished } from '../../../shared/messages.ts'
 import type { Logged, Readable } from './logged.ts'
 import { all, first, inOrder } from './logged.ts'
 import { roundOf } from './round-of.ts'
@@ -17,7 +17,8 @@ export type TimelineOptions = {
 /** `given`: the records of this conversation, of all topics of its partition, in any order; repeats may be among them. */
 export function timelineOf(conversation: string, given: readonly Logged[], options: TimelineOptions): Timeline {
   const records = inOrder(given)
-  const turns = turnNumbers(records).map((turn) => turnOf(turn, records, options))
+  const byTurn = grouped(records, turnOfMessage)
+  const turns = turnNumbers(records).map((turn) => turnOf(turn, byTurn.get(turn) ?? [], records, options))
   const messages = looseMessages(records, turns)
   const isOpen = turns.some(({ end }) => end === null) || messages.some(({ end }) => end === null)
   return {
@@ -38,14 +39,16 @@ function turnNumbers(records: Logged[]): number[] {
 
 // ── Turns ──
 
-function turnOf(turn: number, records: Logged[], options: TimelineOptions): TurnTimeline {
-  const own = records.filter(({ message }) => turnOfMessage(message) === turn)
+/** `own`: the records of the turn; `records`: those of the conversation. */
+function turnOf(turn: number, own: Logged[], records: Logged[], options: TimelineOptions): TurnTimeline {
   const started = first(own, 'turn-started')
   const finished = first(own, 'turn-finished')
   const messageId = started?.message.messageId ?? finished?.message.messageId ?? ''
   const asked = all(records, 'user-message').find(({ message }) => message.messageId === messageId)
   const cancel = all(records, 'cancel-requested').find(({ message }) => message.messageId === messageId)
   const said = all(own, 'history-entry').find(({ message }) => message.round === 0)
+  const byRound = grouped(own, roundOfMessage)
+  const rounds = [...byRound.keys()].filter((round) => round > 0).sort((a, b) => a - b)
   return {
     turn,
     agent: started?.message.agent ?? first(own, 'model-request')?.message.agent ?? '',
@@ -53,7 +56,7 @@ function turnOf(turn: number, records: Logged[], options: TimelineOptions): Turn
     text: said?.message.user ?? asked?.message.text ?? null,
     messageAt: asked?.time ?? null,
     startedAt: started?.time ?? own[0]?.time ?? 0,
-    rounds: roundNumbers(own).map((round) => roundOf(round, own, options)),
+    rounds: rounds.map((round) => roundOf(round, byRound.get(round) ?? [], options)),
     cancelRequestedAt: cancel?.time ?? null,
     failures: all(own, 'turn-failed').map(({ time, message: { stage, reason } }) => ({ at: time, stage, reason })),
     end: finished === undefined ? null : endOf(finished),
@@ -65,13 +68,21 @@ function turnOfMessage(message: Message | undefined): number | undefined {
   return message !== undefined && 'turn' in message && message.turn !== null ? message.turn : undefined
 }
 
-function roundNumbers(own: Logged[]): number[] {
-  const rounds = own.flatMap(({ message }) => (message !== undefined && hasRound(message) ? [message.round] : []))
-  return [...new Set(rounds)].filter((round) => round > 0).sort((a, b) => a - b)
+function roundOfMessage(message: Message | undefined): number | undefined {
+  return message !== undefined && 'round' in message ? message.round : undefined
 }
 
-function hasRound(message: Message): message is Extract<Message, Pick<CallFinished, 'round'>> {
-  return 'round' in message
+/** Once for all turns and rounds: a search for each would be quadratic. */
+function grouped(records: Logged[], numberOf: (message: Message | undefined) => number | undefined): Map<number, Logged[]> {
+  const groups = new Map<number, Logged[]>()
+  for (const record of records) {
+    const number = numberOf(record.message)
+    if (number === undefined) continue
+    const group = groups.get(number)
+    if (group === undefined) groups.set(number, [record])
+    else group.push(record)
+  }
+  return groups
 }
 
 function endOf({ time, message }: Readable<'turn-finished'>): TurnEnd {

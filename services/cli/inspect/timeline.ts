@@ -108,8 +108,12 @@ export type RoundTimeline = {
   calls: CallTimeline[]
   /** The guards that were in force for tools that it calls, whatever their mode; by name. */
   guards: GuardTimeline[]
+  /** What judged it; null: that is not known yet. */
+  policy: PolicyTimeline | null
   /** What the loop-detector wanted to be done about it. */
   intervention: InterventionTimeline | null
+  /** What rules in shadow would have wanted; nothing followed from it. */
+  shadowed: InterventionTimeline[]
   /** When the turn was told to start nothing more while this round was outstanding. */
   cancelledAt: Milliseconds | null
   /** When its outcome was known. */
@@ -232,6 +236,9 @@ export type TryTimeline = {
   end: 'result' | 'given-back' | 'lapsed' | 'late' | 'open'
   status: ResultStatus | null
 }
+
+/** `version`: a hash of its content. `differs`: what is not as by default, by key as `weir policy` has them; null: not capped. */
+export type PolicyTimeline = { version: string; differs: Record<string, string | null> }
 
 export type InterventionTimeline = {
   at: Milliseconds

@@ -16,11 +16,12 @@ import type {
   RoundChecked,
   RoundExecuted,
   RoundProposed,
+  ToolHints,
 } from '../../../shared/messages.ts'
 import type { Stage } from '../../../shared/stage.ts'
 import { loopDetector } from '../../loop-detector/reducer.ts'
 import { validator } from '../../validator/reducer.ts'
-import type { Scenario, SilentStep, Step, ToolStep } from './scenario.ts'
+import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
 
 /**
  * `step`: the number, from 1, of the last step of the response that led to it. `shadow`: its rule is in shadow, so nothing would follow. `cap`: a call had no
@@ -193,18 +194,20 @@ function declarationsOf({ tools, tool_hints: hints = {} }: Scenario, siblings: T
   return [...new Set(siblings.map(({ tool }) => tool))].flatMap((name) => {
     const declared = tools?.find((tool) => tool.name === name)
     if (tools !== undefined && declared === undefined) return []
-    const { poll = false, ignore_args = [] } = Object.hasOwn(hints, name) ? (hints[name] ?? {}) : {}
-    const schema = withComments(declared?.schema ?? { type: 'object' }, ignore_args)
-    return [{ name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 60_000, poll }]
+    const { poll = false, ...told } = Object.hasOwn(hints, name) ? (hints[name] ?? {}) : {}
+    const schema = JSON.stringify(declared?.schema ?? { type: 'object' })
+    return [{ name, description: '', schema, idempotent: false, timeoutMs: 60_000, poll, hints: hintsOf(told) }]
   })
 }
 
-/** Arguments that only comment are marked in the schema, as an agent's tool does it. */
-function withComments(schema: Record<string, unknown> | boolean, comments: string[]): Record<string, unknown> | boolean {
-  if (comments.length === 0 || typeof schema === 'boolean') return schema
-  const known = (schema.properties ?? {}) as Record<string, object>
-  const marked = Object.fromEntries(comments.map((name) => [name, { ...known[name], 'x-weir-comment': true }]))
-  return { ...schema, properties: { ...known, ...marked } }
+/** As an agent file would say them; a corpus of another framework may call the second one `ignore_args`. */
+function hintsOf({ mutates, ignoreFields, ignore_args, loopKey }: Omit<TraceHints, 'poll'>): ToolHints {
+  return {
+    mutates: mutates ?? null,
+    ignoreFields: [...(ignoreFields ?? []), ...(ignore_args ?? [])],
+    loopKey: loopKey ?? [],
+    refusal: null,
+  }
 }
 
 function callOf({ tool, args, raw_args, call_id }: ToolStep, ordinal: number): Call {

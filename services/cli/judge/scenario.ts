@@ -32,16 +32,20 @@ export type Scenario = {
   steps: Step[]
   /** Tools with their JSON Schemas. The others take any object. */
   tools?: { name: string; schema: Record<string, unknown> | boolean }[]
-  tool_hints?: Record<string, { poll?: boolean; ignore_args?: string[] }>
+  tool_hints?: Record<string, TraceHints>
   limits?: { max_tool_calls?: number; max_turns?: number }
   expect?: Expectation
   second_by_step?: number
 }
 
+/** What is known of a tool, as its agent file says it; `ignore_args`: another name of ignoreFields. */
+export type TraceHints = { poll?: boolean; mutates?: boolean; ignoreFields?: string[]; ignore_args?: string[]; loopKey?: string[] }
+
 /** `fires` null, like no expectation at all: no label. `by_step`: the latest step whose outcome must have led to the first intervention. */
 export type Expectation = { fires: boolean | null; by_step?: number | null; kind?: string; reason?: string }
 
 const session = { type: 'string' }
+const names = { type: 'array', items: { type: 'string' } }
 const schema = {
   type: 'object',
   required: ['id', 'steps'],
@@ -92,7 +96,7 @@ const schema = {
       type: 'object',
       additionalProperties: {
         type: 'object',
-        properties: { poll: { type: 'boolean' }, ignore_args: { type: 'array', items: { type: 'string' } } },
+        properties: { poll: { type: 'boolean' }, mutates: { type: 'boolean' }, ignoreFields: names, ignore_args: names, loopKey: names },
       },
     },
     limits: {

@@ -32,7 +32,7 @@ export function judgedRound({ events, ending, tools }: StreamedRound): RoundChec
 
 /** As a request declares it. */
 export function declarationOf({ name, schema }: OfferedTool): Declaration {
-  return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
+  return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false, hints: null }
 }
 
 /** `declarations`: of what was offered; a call that stands in the text is known by them. */
@@ -41,7 +41,15 @@ function proposedRound({ events, ending, declarations }: Omit<StreamedRound, 'to
   const { stop, finish, usage } = ending?.kind === 'finished' ? ending : { stop: 'cut' as const, finish: '', usage: noUsage }
   const opened = { type: 'model-opened' as const, ...place, offered, expiresAt }
   const part = { type: 'part' as const, ...place, attempt, i: 0, events }
-  const stamped = { declarations, agent: 'normalize', policy: defaultPolicy, callsLeft: limits.turnCallsMax, expiresAt, failure: null }
+  const stamped = {
+    declarations,
+    agent: 'normalize',
+    policy: defaultPolicy,
+    callsLeft: limits.turnCallsMax,
+    expiresAt,
+    callsAsText: false,
+    failure: null,
+  }
   const finished = { type: 'model-finished' as const, ...place, attempt, parts: 1, finish, stop, usage, ...stamped }
 
   const { state } = accumulator.react(undefined, { message: opened, ...alone })

@@ -16,7 +16,7 @@ import { foreignTo, recordedBodies } from './recording.ts'
 /** One object a file; its fields are what scripts read. Of a file with several responses: what all of them said, in order, and how the last one ended. */
 export type Normalized = {
   file: string
-  /** Visible text. */
+  /** Visible text, without calls that were written in it. */
   text: string
   /** Thinking that can be read; where it cannot, the blocks as JSON. */
   reasoning: string
@@ -40,8 +40,9 @@ export type NormalizedCall = {
   /** Why not, in a code; null: it may run. */
   reason: string | null
   source: ArgumentSource
-  /** The text as it came. */
+  /** The text as it came; of a call that was written in the text, as it was read out of it. */
   raw: string
+  /** It was mended, or the text in which it was written was. */
   repaired: boolean
 }
 
@@ -116,7 +117,8 @@ function add(result: Normalized, { events, ending, round }: Answer & { round: Ro
   const said = (kind: PartEvent['kind']) => events.flatMap((event) => (event.kind === kind ? [event.text] : []))
   const thought = said('reasoning').join('')
   const refusal = said('refusal').join('')
-  result.text += said('text').join('')
+  // Calls that were recovered from the text took its place.
+  if (round.response.textCalls === null || round.response.textCalls.fault !== null) result.text += said('text').join('')
   result.reasoning += thought === '' ? said('reasoning_block').map(blockText).join('\n') : thought
   if (refusal !== '') result.refusal = (result.refusal ?? '') + refusal
   const before = result.calls.length
@@ -132,7 +134,7 @@ function blockText(block: string): string {
   return isObject(noted) && isObject(noted.item) ? JSON.stringify(noted.item) : block
 }
 
-function callOf(call: Call, ordinal: number, { rejections }: RoundChecked): NormalizedCall {
+function callOf(call: Call, ordinal: number, { rejections, response }: RoundChecked): NormalizedCall {
   const rejection = rejections.find((other) => other.ordinal === call.ordinal)
   const value = rejection === undefined ? parseJson(argumentText(call)) : undefined
   const given = isObject(value) ? value : null
@@ -145,6 +147,6 @@ function callOf(call: Call, ordinal: number, { rejections }: RoundChecked): Norm
     reason: given !== null ? null : (call.problem ?? rejection?.code ?? 'not_an_object'),
     source: call.source,
     raw: call.repair?.sent ?? call.raw,
-    repaired: call.repair !== null,
+    repaired: call.repair !== null || (response.textCalls?.repairs.length ?? 0) > 0,
   }
 }

@@ -14,6 +14,7 @@ export type RecordedBody = { contentType: 'text/event-stream' | 'application/jso
 
 /** At least one. Throws a WeirError where the bytes are no recorded stream. */
 export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
+  if (bytes.subarray(0, 2).equals(gzipMark)) throw invalid('it is compressed with gzip: unpack it first')
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (text.trim() === '') throw invalid('the file is empty')
   const whole = text.trimStart().startsWith('{') ? parseJson(text) : undefined
@@ -21,10 +22,11 @@ export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedB
 
   const [first = ''] = meaningfulLines(text)
   if (/^(?:data|event|id|retry)?:/.test(first)) return eventBodies(bytes, provider)
-  if (parseJson(first) !== undefined || first === endMark) return lineBodies(text, provider)
+  if (typeof (parseJson(first) ?? '') === 'object' || first === endMark) return lineBodies(text, provider)
   throw invalid(`it is neither a stream of server-sent events nor JSON lines: its first line is '${first.slice(0, 60)}'`)
 }
 
+const gzipMark = Buffer.from([0x1f, 0x8b])
 const endMark = '[DONE]'
 
 /** Rather than the only line of a stream. */

@@ -13,6 +13,7 @@ import type {
 } from '../../../shared/messages.ts'
 import { unreachable } from '../../../shared/stage.ts'
 import { printable } from './printable.ts'
+import { count, durationText } from './quantities.ts'
 
 export function callRejectedText({ name, reason }: CallRejected): string {
   return `${printable(name)} rejected before execution: ${printable(reason)}`
@@ -108,15 +109,4 @@ export function endingText({ outcome, class: failureClass, reason }: TurnFinishe
 
 export function totalsText({ totals: { rounds, calls, inputTokens, outputTokens, wallMs } }: TurnFinished): string {
   return `${count(rounds, 'round')}, ${count(calls, 'call')}, ${inputTokens} + ${outputTokens} tokens, ${durationText(wallMs)}`
-}
-
-/** `0.3 s`, `12 s`, `3 min 5 s`. */
-export function durationText(ms: number): string {
-  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1000)
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-}
-
-function count(n: number, what: string): string {
-  return `${n} ${what}${n === 1 ? '' : 's'}`
 }

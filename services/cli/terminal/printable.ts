@@ -7,10 +7,14 @@
 const unseen =
   /(?!(?<=\p{Extended_Pictographic}[\u{fe0f}\u{1f3fb}-\u{1f3ff}]?)\u{200d}(?=\p{Extended_Pictographic}))[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
+/** Most texts, and much quicker to tell than to look closely at each character. */
+const isPlain = /^[\x20-\x7e]*$/
+
 const names: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** On one line: a line end becomes `\n`, ESC becomes `\u{1b}`. */
 export function printable(text: string): string {
+  if (isPlain.test(text)) return text
   return text.replace(unseen, (found) => names[found] ?? `\\u{${found.codePointAt(0)?.toString(16)}}`)
 }
 

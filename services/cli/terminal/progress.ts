@@ -1,9 +1,9 @@
 // How far a long reading has come, on a terminal, when it takes over a second. Elsewhere, and in a short one, nothing is shown.
 
 import type { Clock, Milliseconds } from '../../../shared/clock.ts'
-import { durationText } from './activity-texts.ts'
+
 import { createScreen } from './live-screen.ts'
-import { count } from './quantities.ts'
+import { count, durationText } from './quantities.ts'
 
 export type Progress = {
   /** So many more records are to be read. */

@@ -1,7 +1,5 @@
 // Numbers and times as pages and lists show them.
 
-import { durationText } from './activity-texts.ts'
-
 /** `1 turn`, `2 turns`. */
 export function count(n: number, what: string): string {
   return `${n} ${what}${n === 1 ? '' : 's'}`
@@ -15,6 +13,13 @@ export function instant(at: number): string {
 /** `2026-07-29 10:12:03Z` */
 export function second(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`
+}
+
+/** `0.3 s`, `12 s`, `3 min 5 s`. */
+export function durationText(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
 /** `3 ms`, `1.2 s`, `3 min 5 s`. */

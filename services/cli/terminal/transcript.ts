@@ -13,7 +13,6 @@ import {
   callFinishedText,
   callRejectedText,
   callsWaitingTexts,
-  durationText,
   endingText,
   guardVerdictText,
   interventionText,
@@ -23,6 +22,7 @@ import {
 import { argumentLines } from './argument-lines.ts'
 import type { Tone } from './paint.ts'
 import { printable } from './printable.ts'
+import { durationText } from './quantities.ts'
 import { cutToColumns, flow, wrapped } from './word-wrap.ts'
 
 /** `isOpen`: what comes next goes on in it. */

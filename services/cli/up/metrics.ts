@@ -124,6 +124,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
         if (message.shadow) decisions.shadowed.inc({ rule: message.intervention.rule, rung: message.intervention.rung })
         else decisions.interventions.inc({ rung: message.intervention.rung })
         return
+      case 'approval-decided':
+        decisions.approvals.inc({ outcome: message.outcome })
+        return
       case 'attempt-finished':
         decisions.attempts.inc({ outcome: 'answered' })
         return
@@ -203,6 +206,12 @@ function decisionCounters(registry: Registry) {
       name: 'weir_interventions_shadowed_total',
       help: 'What rules in shadow would have done (loop-detector), by rule and by the rung of its ladder.',
       labelNames: ['rule', 'rung'] as const,
+      registers,
+    }),
+    approvals: new Counter({
+      name: 'weir_approvals_total',
+      help: 'Calls that waited for a person (approval), by what became of them.',
+      labelNames: ['outcome'] as const,
       registers,
     }),
     results: new Counter({

@@ -12,6 +12,7 @@ type Memory = { rung: Finding['rung'] | 'none' }
 export const chanting: Rule<Memory> = {
   name: 'chanting',
   version: 1,
+  endedBy: 'a new result of a tool',
   begin: () => ({ rung: 'none' }),
 
   judge(memory, { round, called, text, news }) {
@@ -71,7 +72,13 @@ function wordsOf(text: string): string[] {
   let inCode = false
   for (const line of text.split('\n')) {
     if (/^\s*(?:```|~~~)/.test(line)) inCode = !inCode
-    else if (!inCode && !/^\s*\|/.test(line)) for (const [word] of line.matchAll(oneWord)) if (words.push(word) === wordsMax) return words
+    else if (!inCode && !/^\s*\|/.test(line)) {
+      for (const [word] of line.matchAll(oneWord)) words.push(...(word.length > wordCharsMax ? word.slice(0, wordsMax) : [word]))
+      if (words.length >= wordsMax) return words.slice(0, wordsMax)
+    }
   }
   return words
 }
+
+/** No word is so long: somebody forgot the blanks, and each character is looked at as one. */
+const wordCharsMax = 200

@@ -24,6 +24,7 @@ type Ladder = { rung: Rung | 'none' }
 export const cycle: Rule<Memory> = {
   name: 'cycle',
   version: 1,
+  endedBy: 'a round that breaks the order; laps count anew behind it',
   begin: () => ({ rounds: [], repeats: Array.from({ length: periodMax + 1 }, () => 0), ladders: [] }),
 
   judge(memory, { calls, print }, { loop }) {

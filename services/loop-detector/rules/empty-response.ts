@@ -13,6 +13,7 @@ type Memory = { called: boolean; inRow: number; inTurn: number; evidence: Eviden
 export const emptyResponse: Rule<Memory> = {
   name: 'empty-response',
   version: 1,
+  endedBy: 'a call or visible text, for those in a row; nothing, for those of the turn',
   begin: () => ({ called: false, inRow: 0, inTurn: 0, evidence: [] }),
 
   judge(memory, { round, called, spoke, cut, textOnly }, { empty }) {

@@ -28,6 +28,7 @@ type Memory = { byArguments: Map<string, FailureStreak>; byError: Map<string, Fa
 export const identicalFailure: Rule<Memory> = {
   name: 'identical-failure',
   version: 1,
+  endedBy: 'a success of the same operation, or a change that is new',
   begin: () => ({ byArguments: new Map(), byError: new Map() }),
 
   judge(memory, { round, calls, news }, { loop }) {

@@ -24,6 +24,7 @@ type Memory = { waits: number; streaks: Map<string, SuccessStreak> }
 export const identicalSuccess: Rule<Memory> = {
   name: 'identical-success',
   version: 1,
+  endedBy: 'any new result',
   begin: () => ({ waits: 0, streaks: new Map() }),
 
   judge(memory, { calls, news }, { loop }) {

@@ -16,6 +16,7 @@ type Memory = Pick<Streak, 'rung' | 'evidence'> & { inRow: number; same: number;
 export const monologue: Rule<Memory> = {
   name: 'monologue',
   version: 1,
+  endedBy: 'a call',
   begin: () => ({ rung: 'none', evidence: [], inRow: 0, same: 0, last: '' }),
 
   judge(memory, { round, called, spoke, text }) {
@@ -24,7 +25,7 @@ export const monologue: Rule<Memory> = {
       return undefined
     }
     if (!spoke) return undefined
-    const print = fingerprint(plain(text))
+    const print = fingerprint('speech', plain(text))
     memory.inRow += 1
     memory.same = print === memory.last ? memory.same + 1 : 1
     memory.last = print

@@ -14,6 +14,7 @@ type Memory = { print: string; rounds: number; streak: Streak }
 export const repeatedRound: Rule<Memory> = {
   name: 'repeated-round',
   version: 1,
+  endedBy: 'a round with other calls or other results',
   begin: () => ({ print: '', rounds: 0, streak: beginStreak() }),
 
   judge(memory, { round, calls, print }, { loop }) {

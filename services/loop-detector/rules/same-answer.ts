@@ -1,49 +1,64 @@
 // Reworded calls keep getting the same answer: a search that finds nothing however it is put, a command in ever new spellings.
 // A1. Only different calls count; the same call again is the matter of identical-success.
-// A2. Tools that change something are exempt, and so are acknowledgements: eight files written are eight answers "ok". Where calls name different
-//     things, only a long answer counts: eight hosts may all be "healthy", but no two pages have one long text by chance.
-// A3. Any answer that the turn has not seen, and any change, ends all streaks.
+// A2. Tools that change something are exempt, and so are acknowledgements: eight files written are eight answers "ok". Where one free text does not say
+//     everything, only a long answer counts: eight hosts may all be "healthy", but no two pages have one long text by chance.
+// A3. Calls about different things (subject.ts) may well be a batch: they have twice the leash. A search that comes back empty-handed has not, however it
+//     is put.
+// A4. Any answer that the turn has not seen, and any change, ends all streaks.
 
 import { limits } from '../../../shared/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'
 import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
-import { sameAnswers } from '../patience.ts'
+import { sameAnswers, sameAnswersOfOthers } from '../patience.ts'
 import { meet, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
+import { subjectOf } from '../subject.ts'
 
 type AnswerStreak = Streak & { rounds: number; calls: Set<string> }
 type Memory = Map<string, AnswerStreak>
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 1,
+  version: 2,
+  endedBy: 'an answer that the turn has not seen, or a change',
   begin: () => new Map(),
 
   judge(memory, { round, calls, news }, { loop }) {
     if (news.text) memory.clear()
     const findings: Finding[] = []
     for (const call of calls) {
-      if (!says(call)) continue
-      const key = JSON.stringify([call.tool, call.result])
-      const streak = memory.get(key) ?? { ...beginStreak(), rounds: 0, calls: new Set() }
-      const isReworded = meet(streak.calls, call.key, limits.loopStreaksMax)
-      if (!isReworded || streak.round === round) continue
-      matched(streak, call)
-      streak.rounds += 1
-      touch(memory, key, streak, limits.loopStreaksMax)
-      if (streak.rounds >= sameAnswers(loop)) findings.push(finding(streak, call))
+      const says = meaningOf(call)
+      if (says === 'nothing') continue
+      const all = counted(memory, call.result, call, round)
+      if (all === undefined) continue
+      if (all.rounds >= (says === 'empty' ? sameAnswers(loop) : sameAnswersOfOthers(loop))) findings.push(finding(all, call))
+      // The first answer is not news to anybody yet, so nobody looks at what it was about.
+      if (says === 'empty' || all.rounds < 2) continue
+      const ofSubject = counted(memory, `${call.result} ${subjectOf(call.value, call.freeText)}`, call, round)
+      if (ofSubject !== undefined && ofSubject.rounds + 1 >= sameAnswers(loop)) findings.push(finding(ofSubject, call))
     }
     return weightiest(findings)
   },
 }
 
-/** Whether the same answer to different calls of this kind says that they got nowhere. */
-function says({ failure, effect, poll, freeText, answer }: CallEvidence): boolean {
-  if (failure !== undefined || effect !== 'reads' || poll) return false
-  if (emptyHanded.test(answer)) return true
-  return answer.length >= (freeText ? shortAnswerMin : longAnswerMin)
+/** Undefined: the round has been counted for it, or this call has. */
+function counted(memory: Memory, key: string, call: CallEvidence, round: number): AnswerStreak | undefined {
+  const streak = memory.get(key) ?? { ...beginStreak(), rounds: 0, calls: new Set() }
+  const isReworded = meet(streak.calls, call.key, limits.loopStreaksMax)
+  if (!isReworded || streak.round === round) return undefined
+  matched(streak, call)
+  streak.rounds += 1
+  touch(memory, key, streak, limits.loopStreaksMax)
+  return streak
+}
+
+/** What the same answer to different calls of this kind says: nothing, or that they got nowhere, with empty hands or not. */
+function meaningOf({ failure, effect, poll, freeText, answer }: CallEvidence): 'nothing' | 'empty' | 'answer' {
+  if (failure !== undefined || effect !== 'reads' || poll) return 'nothing'
+  if (emptyHanded.test(answer)) return 'empty'
+  return answer.length >= (freeText ? shortAnswerMin : longAnswerMin) ? 'answer' : 'nothing'
 }
 
 const emptyHanded =

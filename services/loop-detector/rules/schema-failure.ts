@@ -16,6 +16,7 @@ type Memory = Map<string, number>
 export const schemaFailure: Rule<Memory> = {
   name: 'schema-failure',
   version: 1,
+  endedBy: 'a call of the tool that ran',
   begin: () => new Map(),
 
   judge(memory, { calls, rejections }, { loop }) {

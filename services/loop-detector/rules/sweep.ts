@@ -18,7 +18,8 @@ type Memory = { lines: Set<number>; results: Set<string>; calls: Set<string>; st
 
 export const sweep: Rule<Memory> = {
   name: 'sweep',
-  version: 1,
+  version: 2,
+  endedBy: 'a line that the turn has not read, another new result, or a change',
   begin: () => ({ lines: new Set(), results: new Set(), calls: new Set(), streak: beginStreak(), rounds: 0 }),
 
   judge(memory, { round, calls, news }, { loop }) {
@@ -27,12 +28,12 @@ export const sweep: Rule<Memory> = {
     let isNew = false
     for (const call of calls) {
       if (!sweeps(call)) {
-        if (call.failure === undefined && meet(memory.results, call.tool + call.result, limits.loopSeenMax)) isNew = true
+        if (call.failure === undefined && meet(memory.results, call.result, limits.loopSeenMax)) isNew = true
         continue
       }
-      const before = memory.lines.size
+      const isOther = meet(memory.results, call.result, limits.loopSeenMax)
       if (takeLines(memory, call.text)) isNew = true
-      else if (before > 0 && meet(memory.calls, call.key, limits.loopSeenMax)) old.push(call)
+      else if (isOther && meet(memory.calls, call.key, limits.loopSeenMax)) old.push(call)
     }
     if (isNew) {
       Object.assign(memory, { streak: beginStreak(), rounds: 0 })

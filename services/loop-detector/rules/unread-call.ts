@@ -13,6 +13,7 @@ type Memory = { evidence: EvidenceRef[] }
 export const unreadCall: Rule<Memory> = {
   name: 'unread-call',
   version: 1,
+  endedBy: 'nothing: two of a turn are answered',
   begin: () => ({ evidence: [] }),
 
   judge(memory, { round, textOnly, unread }) {

@@ -1,4 +1,5 @@
-// Batches that a foreign producer compressed. Weir itself writes none: its records are small, and the broker is not far.
+// Batches that a foreign producer compressed, in topics that keep them so: those of the plan have the brokers unpack them (P3 of topic-plan.ts). Weir itself
+// writes none: its records are small, and the broker is not far.
 // What comes out is bounded: a batch of a few kilobytes may not fill the memory.
 
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
@@ -21,7 +22,7 @@ export function decompressed(bytes: Buffer, codec: number): Buffer {
     default:
       throw unreadable(
         codec,
-        'Weir reads none, gzip and zstd. Set compression.type of whoever writes there to one of these, or that of the topic to gzip, and delete the batch',
+        'Weir reads none, gzip and zstd. Set compression.type of the topic to uncompressed, so that brokers unpack what comes, and delete the batch',
       )
   }
 }

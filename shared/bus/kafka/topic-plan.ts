@@ -1,7 +1,8 @@
 // Which topics a deployment needs on Kafka, and how each must be configured so that the rules hold there. Pure; topic-admin.ts creates and compares.
 // P1. A record's time is the broker's, so that writers' clocks decide nothing (R2, B2).
 // P2. What was acknowledged stays until it is too old for any turn: the log is the lock (R4), and a restart folds it again (R1).
-// P3. Every record that Weir may write fits, and a consumer can read what a foreign producer compressed.
+// P3. Every record that Weir may write fits, and nobody can write what Weir cannot read: brokers unpack what a foreign producer compressed, by whichever codec.
+//     Weir compresses nothing, so that costs its own records nothing.
 
 import { limits } from '../../limits.ts'
 import type { TopicKind, TopicSpec } from '../port.ts'
@@ -46,7 +47,11 @@ export function topicPlan(specs: TopicSpec[], { replicationFactor, recordBytesMa
       ...(spec.kind === 'log' ? logConfig(spec) : tableConfig(shortest)),
       { name: 'message.timestamp.type', value: 'LogAppendTime', reason: "a record's time is the broker's, never a writer's" },
       { name: 'max.message.bytes', value: String(batchBytesMax(recordBytesMax)), reason: 'the largest record that Weir may write fits' },
-      { name: 'compression.type', value: 'producer', reason: 'no broker compresses again, into what Weir cannot read' },
+      {
+        name: 'compression.type',
+        value: 'uncompressed',
+        reason: 'brokers unpack what others compressed, by codecs that Weir cannot read too',
+      },
       { name: 'unclean.leader.election.enable', value: 'false', reason: 'no acknowledged record is given up' },
       ...copiesConfig(replicationFactor),
     ],

@@ -98,8 +98,9 @@ function riskIn(raw: string): string[] | undefined {
   }
 }
 
+/** But the approval guard's, which does not judge by itself (approvals.ts). */
 function guardsOfTopics({ records }: Evidence): string[] {
-  return records.flatMap(({ topic }) => topic.split('guard-verdicts.').slice(1))
+  return records.flatMap(({ topic }) => topic.split('guard-verdicts.').slice(1)).filter((guard) => guard !== 'approval')
 }
 
 /** Those whose commits must be at the end. */

@@ -148,11 +148,12 @@ describe('argument bytes that belong to no call', () => {
   it('spoil each call that has none of its own: they may have been its', () => {
     const { response } = proposedFor([
       ...[start(''), end],
-      ...[callStart({ index: 1, text: '{"a":1}' }), event('call_end', '', 1)],
-      ...[callStart({ index: 2 }), event('call_arguments', '{"b":1}', 2), event('call_end', '', 2)],
+      ...[callStart({ index: 1, id: 'id2', text: '{"a":1}' }), event('call_end', '', 1)],
+      ...[callStart({ index: 2, id: 'id3' }), event('call_arguments', '{"b":1}', 2), event('call_end', '', 2)],
+      ...[callStart({ index: 3, id: 'id4' }), event('call_done', '{"c":1}', 3), event('call_end', '', 3)],
       event('call_arguments', '{"command":"ls"}', 9),
     ])
-    expect(response.calls.map(({ problem }) => problem)).toEqual(['lost_arguments', 'lost_arguments', null])
+    expect(response.calls.map(({ problem }) => problem)).toEqual(['lost_arguments', 'lost_arguments', null, null])
   })
 
   it('may have been sent to another call: behind a whole object another one begins', () => {
@@ -180,11 +181,15 @@ describe('argument texts', () => {
     ['{"a":1}{"a":1}', 'invalid_json'],
     ['{a:1}', 'invalid_json'],
     ['\uFEFF{}', 'invalid_json'],
-    ['  ', 'invalid_json'],
     ['{"a":NaN}', 'invalid_json'],
   ])('are judged as they are: %j', (raw, problem) => {
     const asSent = { raw, source: 'deltas', repair: null, disputed: false }
     expect(call([start(''), ...deltas(raw), end])).toEqual({ ordinal: 0, id: 'id1', name: 'read', ...asSent, problem })
+  })
+
+  it('are none where they are only blanks', () => {
+    expect(call([start(''), ...deltas(' ', '\n'), end])).toMatchObject({ raw: '', source: 'none', problem: 'no_arguments' })
+    expect(call([start('{"a":1}'), ...deltas(' '), end])).toMatchObject({ raw: '{"a":1}', source: 'start', problem: null })
   })
 
   it('are mended where nothing but the spelling changes, and what was sent stays beside it', () => {

@@ -13,7 +13,7 @@ const hello = [event('text', 'hel'), event('text', 'lo')]
 describe('a round', () => {
   it('opens with model-opened and waits until it expires', () => {
     const open = given(accumulator, opened({ expiresAt: 5_000 }))
-    expect(open).toMatchObject({ state: { offered: ['read', 'write'] }, due: 5_000, records: [], wants: [] })
+    expect(open).toMatchObject({ state: { offered: ['read', 'write'] }, due: 5_000 + limits.turnLingerMs, records: [], wants: [] })
   })
 
   it('becomes one proposal, with what the gateway said about it and the names that were offered', () => {
@@ -62,12 +62,12 @@ describe('a round', () => {
     expect(text(given(accumulator, opened(), ...others, part(0, ...hello), finished()))).toBe('hello')
   })
 
-  it('closes without a word when it expires, and drops what still comes', () => {
+  it('closes without a word a while after it expired, and drops what still comes', () => {
     const tick = { type: 'tick', conversation: 'c', unit } as const
-    const expired = given(accumulator, opened({ expiresAt: 5_000 }), part(0, ...hello)).when(at(5_000, tick))
+    const expired = given(accumulator, opened({ expiresAt: 5_000 }), part(0, ...hello)).when(at(5_000 + limits.turnLingerMs, tick))
     expect(expired).toMatchObject({ state: undefined, all: [] })
     expect(expired.when(finished())).toMatchObject({ state: undefined, records: [] })
-    expect(given(accumulator, opened({ expiresAt: 5_000 })).when(at(4_999, tick)).state).toBeDefined()
+    expect(given(accumulator, opened({ expiresAt: 5_000 })).when(at(4_999 + limits.turnLingerMs, tick)).state).toBeDefined()
   })
 
   it('closes when a record made it throw: the runtime speaks for it', () => {

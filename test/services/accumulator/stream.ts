@@ -30,6 +30,7 @@ export function finished(fields: Partial<ModelFinished> = {}): ModelFinished {
     policy: defaultPolicy,
     callsLeft: 3,
     expiresAt: 60_000,
+    callsAsText: false,
     failure: null,
     ...fields,
   }

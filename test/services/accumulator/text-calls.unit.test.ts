@@ -5,7 +5,7 @@ import { given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part } from './stream.ts'
 
 const write: Declaration = {
-  ...{ name: 'write', description: '', idempotent: false, timeoutMs: 60_000, poll: false },
+  ...{ name: 'write', description: '', idempotent: false, timeoutMs: 60_000, poll: false, hints: null },
   schema: '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}',
 }
 const written = '{"name": "write", "arguments": {"path": "hello.py"}}'
@@ -55,6 +55,63 @@ describe('a call that the model wrote as text', () => {
       calls: [],
       textCalls: { dialect: 'json', fault: "'write' cannot be called like that: missing required field 'path'" },
     })
+  })
+
+  it.each<[string, string]>([
+    ['whole', written],
+    ['in the middle of a text', '{"name": "write", "arguments": {"path": "hello'],
+    ['behind its name', '{"name": "write", "argu'],
+    ['in the flat form', '{"tool": "write", "pa'],
+    ['in a list', '[{"name": "write", "arguments": {"path": "a"}}, {"name": "wri'],
+    ['in a fence', '```json\n{"name": "write", "arguments": {"path": "hello'],
+    ['in a tag', '<tool_call>\n{"name": "write", "arguments": {"path": "hello'],
+    ['in Python', '[write(path="hello'],
+  ])('is told that it was cut by the output limit, and where nothing says that it is whole: %s', (_, text) => {
+    const { response } = proposed([event('text', text)], { stop: 'length' })
+    expect(response).toMatchObject({ text, calls: [], textCalls: { fault: expect.stringContaining('cut by the output limit') } })
+    expect(proposed([event('text', text)], { stop: 'other' }).response.textCalls?.fault).toContain('nothing says')
+    for (const stop of ['refusal', 'cut'] as const) expect(proposed([event('text', text)], { stop }).response.textCalls).toBeNull()
+  })
+
+  it.each([
+    '{"name": "write-utils", "version": "1.0", "argu',
+    '{"name": "write", "version": "1.0"',
+    '{"path": "a", "tool": "wri',
+    '[write](https://x/y',
+    'I call {"name": "write", "arguments": {"path": "a',
+    '```python\nwrite(path="a',
+  ])('is not found in a text that was cut and is none: %s', (text) => {
+    expect(proposed([event('text', text)], { stop: 'length' }).response.textCalls).toBeNull()
+  })
+
+  it('is answered where the model was told to write its calls, and invents a tool', () => {
+    const text = '{"name": "gone", "arguments": {"path": "a"}}'
+    const { response } = proposed([event('text', text)], { declarations: [], callsAsText: true })
+    expect(response).toMatchObject({ text, calls: [], textCalls: { dialect: 'json', fault: "there is no tool 'gone'" } })
+    for (const other of [text, `\`\`\`json\n${text}\n\`\`\``, '{"name": "gone", "version": "1"}']) {
+      const isTold = other !== text
+      expect(proposed([event('text', other)], { declarations: [], callsAsText: isTold }).response.textCalls).toBeNull()
+    }
+  })
+
+  it.each([
+    ['before it', `<think>I should write.</think>\n${written}`],
+    ['in several tags', `<think>a</think>\n\n<thinking>b</thinking>${written}`],
+    ['without the opening tag', `I should write.\n</think>\n\n${written}`],
+    ['that quotes a call', `<think>{"name": "write", "arguments": {"path": "x"}}</think>${written}`],
+  ])('is found behind thinking that stands in the text: %s', (_, text) => {
+    expect(proposed([event('text', text)]).response).toMatchObject({ text: '', calls: [{ name: 'write', raw: '{"path": "hello.py"}' }] })
+  })
+
+  it.each([
+    ['inside of it', `<think>${written}</think>`],
+    ['inside of it, and text behind it', `<think>${written}</think>It is done.`],
+    ['inside of it, without an end', `<think>${written}`],
+    ['inside of it, without a beginning', `${written}</think>`],
+    ['before a tag that opens later', `a</think>${written}<think>b</think>`],
+    ['between words and a tag', `I write: <think>a</think>${written}`],
+  ])('is not found where thinking stands around it: %s', (_, text) => {
+    expect(proposed([event('text', text)]).response).toMatchObject({ text, calls: [], textCalls: null })
   })
 
   it('is answered also where no offered tool is named, in a frame that holds nothing but calls', () => {

@@ -224,7 +224,11 @@ describe('a message that is refused', () => {
     ['no time to start', policyOf({ startWithinMs: 0 }), /startWithinMs is 0; it must be at least 1/],
     ['a start that may take for ever', policyOf({ startWithinMs: 1e12 }), /startWithinMs is 1000000000000; it must be at most/],
     ['a grace without end', policyOf({ graceMs: 1e12 }), /graceMs is 1000000000000; it must be at most/],
-    ['rules in shadow without end', policyOf({ shadowed: Array.from({ length: 2_000 }, () => 'cycle') }), /policy\.shadowed has 12000 bytes; at most 4096/],
+    [
+      'rules in shadow without end',
+      policyOf({ shadowed: Array.from({ length: 2_000 }, () => 'cycle') }),
+      /policy\.shadowed has 12000 bytes; at most 4096/,
+    ],
     ['no tries', policyOf({ toolTries: 0 }), /toolTries is 0/],
     ['a text that is too long', { text: 'é'.repeat(limits.userMessageBytesMax / 2 + 1) }, /the message has 1048578 bytes/],
     ['no message id', { messageId: '' }, /the message id has 0 bytes/],

@@ -34,6 +34,7 @@ export const search: Declaration = {
   idempotent: true,
   timeoutMs: 20_000,
   poll: false,
+  hints: null,
 }
 
 export function says(messageId: string, others: Partial<UserMessage> = {}): UserMessage {

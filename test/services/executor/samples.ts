@@ -28,6 +28,7 @@ export const mail: Declaration = {
   idempotent: false,
   timeoutMs: 60_000,
   poll: false,
+  hints: null,
 }
 export const look: Declaration = { ...mail, name: 'look', description: 'Looks something up.', idempotent: true }
 

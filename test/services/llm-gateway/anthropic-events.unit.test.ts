@@ -108,6 +108,29 @@ describe('a call', () => {
     ])
   })
 
+  it('that is announced twice has the input of the announcement that has one, and only one', () => {
+    const announced = (...inputs: unknown[]) => read(...inputs.map((input) => start(0, toolUse({ input }))), stop(0))
+    expect(announced({}, { path: 'a' }).parts).toEqual([callStart(0), part('call_done', 0, '{"path":"a"}'), part('call_end', 0)])
+    expect(announced({ path: 'a' }, {}, { path: 'a' }).parts).toEqual([callStart(0, '{"path":"a"}'), part('call_end', 0)])
+    expect(announced({ path: 'a' }, { path: 'b' }).fault).toMatchObject({ reason: expect.stringContaining('different inputs') })
+    expect(announced({}, { path: 'a' }, { path: 'b' }).fault).toMatchObject({ retryable: true })
+  })
+
+  it('that is announced as another tool is another call, and the first one was never closed', () => {
+    const parts = read(start(0, toolUse()), start(0, toolUse({ name: 'write' })), json(0, '{}'), stop(0)).parts
+    expect(parts).toEqual([callStart(0), callStart(1, '', { name: 'write' }), part('call_arguments', 1, '{}'), part('call_end', 1)])
+  })
+
+  it('may have a text for an index', () => {
+    const parts = read(
+      ...[start(0, toolUse()), start(1, toolUse({ id: 't2' })), json(0, '{}'), stop(0)].map((sent) => ({
+        ...sent,
+        index: `${sent.index}`,
+      })),
+    ).parts
+    expect(parts).toEqual([callStart(0), callStart(1, '', { id: 't2' }), part('call_arguments', 0, '{}'), part('call_end', 0)])
+  })
+
   it('without an index belongs to the block that began last', () => {
     const parts = read(
       { type: 'content_block_start', content_block: { type: 'text', text: '' } },
@@ -151,6 +174,13 @@ describe('a call', () => {
     expect(stray).toEqual([callStart(0), part('call_arguments', 1, '{"path":"a"}'), part('call_end', 0)])
   })
 
+  it.each(['server_tool_use', 'thinking', 'text'])('does not lose those that come for a block that is none and is over: %s', (type) => {
+    const { parts } = read(start(0, { type }), stop(0), start(1, toolUse()), json(0, '{"path":"a"}'), stop(1))
+    expect(parts.filter(({ kind }) => kind === 'call_arguments')).toMatchObject([{ text: '{"path":"a"}' }])
+    const begun = parts.find(({ kind }) => kind === 'call_start')?.index
+    expect(parts.find(({ kind }) => kind === 'call_arguments')?.index).not.toBe(begun)
+  })
+
   it('has its arguments written down where they are no text', () => {
     expect(read(start(0, toolUse()), json(0, { path: 'a' })).parts.at(-1)).toEqual(part('call_arguments', 0, '{"path":"a"}'))
   })
@@ -163,6 +193,13 @@ describe('text', () => {
       part('text', 0, 'b'),
     ])
     expect(read(delta(4, { type: 'text_delta', text: 'lost' })).parts).toEqual([part('text', 0, 'lost')])
+    const after = read(
+      start(0, { type: 'thinking' }),
+      stop(0),
+      delta(0, { type: 'text_delta', text: 'a' }),
+      delta(0, { type: 'text_delta', text: 'b' }),
+    )
+    expect(after.parts.slice(1)).toEqual([part('text', 1, 'a'), part('text', 1, 'b')])
   })
 })
 
@@ -206,18 +243,24 @@ describe('the end', () => {
     ['content_filter', 'refusal'],
     ['something_new', 'other'],
   ] as const)('%s means %s', (finish, expected) => {
-    expect(stopOf(read({ type: 'message_delta', delta: { stop_reason: finish } }).finish, true)).toBe(expected)
+    expect(stopOf({ ...read({ type: 'message_delta', delta: { stop_reason: finish } }), over: true })).toBe(expected)
   })
 
   it('without a word is a cut, but not where the provider said that the message is over', () => {
-    expect(stopOf('', false)).toBe('cut')
-    expect(stopOf('', true)).toBe('other')
+    expect(stopOf(newMessageStream(apiKey))).toBe('cut')
+    expect(stopOf({ ...newMessageStream(apiKey), over: true })).toBe('other')
   })
 
   it('may have its reason beside the delta, and keeps the last one that was given', () => {
     expect(read({ type: 'message_delta', stop_reason: 'tool_use' }).finish).toBe('tool_use')
     const deltas = [{ stop_reason: 'tool_use' }, { stop_reason: 'end_turn' }, { stop_reason: null }]
     expect(read(...deltas.map((fields) => ({ type: 'message_delta', delta: fields }))).finish).toBe('end_turn')
+  })
+
+  it.each(['null', 'None', ' ', null])('has no reason in %j', (word) => {
+    const said = read({ type: 'message_delta', delta: { stop_reason: word }, stop_reason: 'max_tokens' })
+    expect(said.finish).toBe('max_tokens')
+    expect(stopOf(read({ type: 'message_delta', delta: { stop_reason: word } }))).toBe('cut')
   })
 
   it.each(['max_tokens', 'refusal'])('keeps a word that something was cut, whatever comes after it: %s', (sign) => {
@@ -282,14 +325,45 @@ describe('what a server should not send', () => {
     expect(read(begin, start(0, toolUse()), json(0, '{"pa'), begin, start(0, toolUse())).fault).toMatchObject({ retryable: true })
   })
 
-  it.each([['{"type":"content_block_delta","ind'], ['<html>'], ['[]'], ['"text"'], ['null']])(
-    'spoils the attempt where it cannot be read: %s',
+  it.each(['ping', '<html>', '"text"', 'null'])(
+    'passes over what cannot be the beginning of an event, and trusts no bare end then: %s',
     (data) => {
-      const message = read(begin, start(0, toolUse()), data)
-      expect(message.fault).toMatchObject({ code: 'provider.stream', class: 'transient', retryable: true })
-      expect(message.parts.at(-1)?.kind).toBe('error')
+      const message = read(begin, start(0, toolUse()), data, json(0, '{}'), stop(0), { type: 'message_stop' })
+      expect(message.fault).toBeUndefined()
+      expect(stopOf(message)).toBe('cut')
+      expect(stopOf(read(data, { type: 'message_delta', delta: { stop_reason: 'tool_use' } }))).toBe('calls')
     },
   )
+
+  it.each<[string, Event]>([
+    ['without a type', { error: { message: 'it broke' } }],
+    ['as a text', { error: 'it broke' }],
+    ['with a code', { code: 529, message: 'it broke' }],
+    ['in a list', [{ error: { message: 'it broke' } }] as unknown as Event],
+    ['beside an event that nobody knows', { type: 'completion', error: { message: 'it broke' } }],
+  ])('may be an error %s', (_, error) => {
+    expect(read(begin, error).fault).toMatchObject({ class: 'transient', reason: expect.stringContaining('it broke') })
+  })
+
+  it('has a bound for whatever comes out late or never', () => {
+    const many = Array.from({ length: limits.responseItemsMax + 1 }, (_, n) => start(n, { type: 'server_tool_use' }))
+    expect(read(begin, ...many).fault?.reason).toContain('blocks')
+    expect(read(begin, ...many.slice(1)).fault).toBeUndefined()
+    const signature = delta(0, { type: 'signature_delta', signature: 'x'.repeat(limits.roundPartsBytesMax / 4) })
+    expect(read(begin, start(0, { type: 'thinking' }), ...new Array(5).fill(signature)).fault?.reason).toContain('signature')
+    const usage = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`n${n}`, n]))
+    const counted = [
+      { type: 'message_delta', usage },
+      { type: 'message_delta', usage: { output_tokens: 3 } },
+    ]
+    expect(read(begin, ...counted)).toMatchObject({ rawUsage: { output_tokens: 3 }, usage: { outputTokens: 3 } })
+  })
+
+  it.each([['{"type":"content_block_delta","ind'], ['[]']])('spoils the attempt where it cannot be read: %s', (data) => {
+    const message = read(begin, start(0, toolUse()), data)
+    expect(message.fault).toMatchObject({ code: 'provider.stream', class: 'transient', retryable: true })
+    expect(message.parts.at(-1)?.kind).toBe('error')
+  })
 
   it.each([
     ['overloaded_error', 'transient', true],

@@ -13,6 +13,13 @@ async function read(text: string | Buffer, pieceBytes?: number): Promise<SentEve
 
 const events = async (text: string | Buffer, pieceBytes?: number) => (await read(text, pieceBytes)).flat()
 
+/** This between two others. */
+const three = (data: string) => [
+  { event: null, data: '1' },
+  { event: null, data },
+  { event: null, data: '2' },
+]
+
 describe('an event', () => {
   it.each([
     ['has a name and data, in whatever order', 'data: 1\nevent: a\n\n', [{ event: 'a', data: '1' }]],
@@ -38,6 +45,26 @@ describe('an event', () => {
       'data: x error: 1\ndata: error: 2\nerrors: 3\n\n',
       [{ event: null, data: 'x error: 1\nerror: 2' }],
     ],
+    ['may be an error on a line of its own', 'data: 1\n\n{"error":{"code":500}}\n\ndata: 2\n\n', three('{"error":{"code":500}}')],
+    ['may be one in a list', 'data: 1\n\n[{"error":{"code":500}}]\ndata: 2\n\n', three('[{"error":{"code":500}}]')],
+    [
+      'may be one over several lines',
+      'data: 1\n\n{\n  "error": {\n    "code": 500\n  }\n}\n\ndata: 2\n\n',
+      three('{\n  "error": {\n    "code": 500\n  }\n}'),
+    ],
+    ['may be one that is cut', 'data: 1\n\n{"error": {"co', three('{"error": {"co').slice(0, 2)],
+    [
+      'may have no blank line before the next',
+      'data: 1\n\nevent: a\ndata: {"n":1}\nevent: b\ndata: {"n":2}\ndata: [DONE]\n',
+      [
+        { event: null, data: '1' },
+        { event: null, data: '{"n":1}' },
+        { event: null, data: '{"n":2}' },
+        { event: 'b', data: '[DONE]' },
+      ],
+    ],
+    ['has the lines of its data where they are one event', 'data: {"n":\ndata: 1}\n\n', [{ event: null, data: '{"n":\n1}' }]],
+    ['has them where not each is an event', 'data: {"n":1}\ndata: {"n"\n\n', [{ event: null, data: '{"n":1}\n{"n"' }]],
     [
       'may have lost the blank line behind it',
       'data: 1\n\ndata: 2',

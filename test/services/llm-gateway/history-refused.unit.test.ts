@@ -42,7 +42,15 @@ describe('a refusal of a history whose calls and results do not go together', ()
 
 const refused = (attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFailed => ({
   ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt },
-  ...{ reason: 'the history is refused', class: 'refused', retryable: false, retryAfterMs: 60_000, historyRefused: true, ...fields },
+  ...{
+    reason: 'the history is refused',
+    class: 'refused',
+    retryable: false,
+    retryAfterMs: 60_000,
+    historyRefused: true,
+    toolsRefused: false,
+    ...fields,
+  },
 })
 
 describe('a history that the provider refuses', () => {
@@ -64,6 +72,15 @@ describe('a history that the provider refuses', () => {
     const late = again.when(at(300, refused('zombie')))
     expect(late.records).toEqual([])
     expect(late.wants).toMatchObject([{ rebuilt: true }])
+  })
+
+  it('and that no tool may be called are two refusals: each is answered once', () => {
+    const plain = again.when(at(300, refused('b', { historyRefused: false, toolsRefused: true })))
+    expect(plain.records).toEqual([])
+    expect(plain.wants).toMatchObject([{ key: 'attempt 2', rebuilt: true, plain: true }])
+    expect(plain.when(at(400, refused('zombie', { toolsRefused: true }))).wants).toMatchObject([{ key: 'attempt 3' }])
+    const ended = plain.when(at(400, refused('c', { historyRefused: false, reason: 'also in plain text' })))
+    expect(ended.to('response')).toMatchObject([{ failure: { class: 'refused', reason: 'also in plain text' } }])
   })
 
   it('is not sent again after the turn has expired', () => {

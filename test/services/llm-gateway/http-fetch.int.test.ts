@@ -119,6 +119,19 @@ describe('an answer', () => {
     await until(() => sockets.length === 1 && sockets.every(({ destroyed }) => destroyed))
   })
 
+  it('whose text does not end is read to a bound, and closed', async () => {
+    const url = await serve((_, response) => {
+      response.writeHead(500)
+      const more = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(64 * 1024)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    expect(await (await httpFetch(url)).text()).toHaveLength(limits.providerErrorBytesMax)
+    await until(() => sockets.every(({ destroyed }) => destroyed))
+  })
+
   it('that breaks off is an error of its reader', async () => {
     const url = await serve((_, response) => {
       response.writeHead(200, { 'content-length': '100' })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { addPiece, newPiecedCalls } from '../../../services/accumulator/call-pieces.ts'
+import { addPiece, begunCalls, hasBegun, newPiecedCalls } from '../../../services/accumulator/call-pieces.ts'
 import { textFrom } from '../../../services/accumulator/piece-texts.ts'
 import { endChat, newChatStream, readChunk, stopOf } from '../../../services/llm-gateway/openai-chat-events.ts'
 import { limits } from '../../../shared/limits.ts'
@@ -23,7 +23,8 @@ function read(...payloads: (Json | string)[]) {
 function callsOf(parts: PartEvent[]) {
   const pieced = newPiecedCalls(offered)
   for (const part of parts) if (part.kind === 'call_piece' || part.kind === 'call_piece_beside') addPiece(pieced, part)
-  return pieced.calls.map(({ id, name, pieces }) => ({ id: id === '' ? null : id, name, text: textFrom(pieces) }))
+  const unbegun = pieced.calls.filter((call) => !hasBegun(call))
+  return [...begunCalls(pieced), ...unbegun].map(({ id, name, pieces }) => ({ id: id === '' ? null : id, name, text: textFrom(pieces) }))
 }
 
 const chunk = (delta: Json, fields: Json = {}): Json => ({ id: 'r', choices: [{ index: 0, delta, finish_reason: null, ...fields }] })
@@ -108,6 +109,16 @@ describe('a call', () => {
       [call(0, 'c1', 'get', ''), call(0, none, 'get_wea', ''), call(0, none, 'get_weather', a)],
       [one({ name: 'get_weather' })],
     ],
+    [
+      'with a name that grows out of the name of another tool',
+      [call(0, 'c1', 'get', ''), call(0, none, 'get_weather', ''), call(0, none, none, a)],
+      [one({ name: 'get_weather' })],
+    ],
+    [
+      'with a name that grows so, and no id',
+      [call(0, none, 'get', ''), call(0, none, 'get_weather', ''), call(0, none, none, a)],
+      [one({ id: null, name: 'get_weather' })],
+    ],
     ['without the wrapping function', [tools({ index: 0, id: 'c1', name: 'read', arguments: a })], [one()]],
     ['that is not in a list', [chunk({ tool_calls: piece(0, 'c1', 'read', a) })], [one()]],
     [
@@ -128,6 +139,9 @@ describe('a call', () => {
       [chunk({ content: 'x' }), { choices: [{ delta: {}, message: { content: 'x', tool_calls: [piece(none, 'c1', 'read', a)] } }] }],
       [one()],
     ],
+    ['beside the message, in the choice', [chunk({}, { tool_calls: [piece(0, 'c1', 'read', a)] })], [one()]],
+    ['in a choice that is not in a list', [{ choices: { delta: { tool_calls: [piece(0, 'c1', 'read', a)] } } }], [one()]],
+    ['with its arguments beside its function', [tools({ index: 0, id: 'c1', function: { name: 'read' }, arguments: a })], [one()]],
     ['that never gets a name', [call(0, 'c1', none, a)], [one({ name: '' })]],
     ['with a blank name', [call(0, 'c1', ' ', a)], [one({ name: '' })]],
     ['without any byte', [call(0, 'c1', 'read', ''), call(0, none, none, none)], [one({ text: '' })]],
@@ -142,6 +156,22 @@ describe('a call', () => {
     ['said again in pieces', [call(0, 'c1', 'read', a), call(0, none, none, '{"path":'), call(0, none, none, '"a"}')], [one()]],
     ['that grow', [call(0, 'c1', 'read', '{"pa'), call(0, none, none, '{"path":'), call(0, none, none, a)], [one()]],
     ['after a placeholder', [call(0, 'c1', 'read', '{}'), call(0, none, none, '{"path":'), call(0, none, none, '"a"}')], [one()]],
+    [
+      'after a placeholder, the name repeated, no id',
+      [call(0, none, 'read', '{}'), call(0, none, 'read', '{"path":'), call(0, none, 'read', '"a"}')],
+      [one({ id: null })],
+    ],
+    ['said again whole with a name only, twice', new Array(3).fill(call(0, none, 'read', a)), [one({ id: null })]],
+    [
+      'said again whole with another id',
+      [call(0, 'c1', 'read', '{"path":'), call(0, none, none, '"a"}'), call(0, 'x', 'read', a)],
+      [one()],
+    ],
+    [
+      'said again in pieces, with a name only',
+      [call(0, none, 'read', ''), call(0, none, none, a), call(0, none, 'read', ''), call(0, none, none, a)],
+      [one({ id: null })],
+    ],
     ['that are only the placeholder', [call(0, 'c1', 'read', ''), call(0, 'c1', 'read', '{}')], [one({ text: '{}' })]],
     // two calls
     ['beside another', [call(0, 'c1', 'read', a), call(1, 'c2', 'read', b)], two],
@@ -160,6 +190,11 @@ describe('a call', () => {
       two,
     ],
     ['the same index, no ids', [call(0, '', 'read', a), call(0, '', 'read', b)], two.map((call) => ({ ...call, id: null }))],
+    [
+      'the same index, no ids, in pieces',
+      [call(0, none, 'read', ''), call(0, none, none, a), call(0, none, 'read', ''), call(0, none, none, b)],
+      two.map((call) => ({ ...call, id: null })),
+    ],
     [
       'the same index, no ids, one chunk',
       [tools(piece(0, '', 'read', a), piece(0, '', 'read', a))],
@@ -206,10 +241,41 @@ describe('a call', () => {
       [call(0, 'c1', 'read', '{"a":[{"b":1},'), call(0, none, none, '{"b":1}]}')],
       [one({ text: '{"a":[{"b":1},{"b":1}]}' })],
     ],
+    [
+      'another object behind a name that came again, in a call with an id',
+      [call(0, 'c1', 'read', a), call(0, none, 'read', ''), call(0, none, none, b)],
+      [one({ text: a + b })],
+    ],
     ['JSON in a JSON text', [call(0, 'c1', 'read', '"{\\"path\\":\\"a\\"}"')], [one({ text: '"{\\"path\\":\\"a\\"}"' })]],
     ['two names that are no tool', [call(0, 'c1', 'read', ''), call(0, 'c1', 'write', a)], [one({ name: 'readwrite' })]],
   ])('is not mended: %s', (_, chunks, expected) => {
     expect(read(...chunks, finish(), done).calls).toEqual(expected)
+  })
+
+  it('of a tool that takes any text says so once, and comes in pieces too', () => {
+    const custom = (fields: Json, entry: Json = {}) => tools({ index: 0, custom: fields, ...entry })
+    const { parts, calls } = read(custom({ name: 'read', input: '' }, { id: 'c1', type: 'custom' }), custom({ input: 'SELECT' }), finish())
+    expect(parts.map(({ kind, text }) => [kind, text])).toEqual([
+      ['call_piece', ''],
+      ['call_free_text', ''],
+      ['call_piece', 'SELECT'],
+    ])
+    expect(calls).toEqual([one({ text: 'SELECT' })])
+    expect(read(tools({ index: 0, id: 'c1', type: 'custom', name: 'read', input: 'x' })).calls).toEqual([one({ text: 'x' })])
+  })
+
+  it.each([
+    ['in its function', { function: { name: 'read', parameters: { path: 'a' } } }, '{"path":"a"}'],
+    ['beside it', { function: { name: 'read', arguments: '' }, input: '{"path":"a"}' }, '{"path":"a"}'],
+    ['without one', { name: 'read', args: { path: 'a' } }, '{"path":"a"}'],
+  ])('with arguments under another name %s notes them as those of no call', (_, fields, text) => {
+    const { parts, calls } = read(tools({ index: 0, id: 'c1', ...fields }), finish())
+    expect(calls).toEqual([one({ text: '' })])
+    expect(parts.slice(1).map((part) => [part.kind, part.text])).toEqual([['call_arguments', text]])
+  })
+
+  it.each([null, '', {}, '{}'])('says nothing by %j under another name', (parameters) => {
+    expect(read(tools({ index: 0, id: 'c1', function: { name: 'read', arguments: a, parameters } })).parts).toHaveLength(1)
   })
 
   it('passes on numbers as they were sent, also where the arguments are no text', () => {
@@ -254,6 +320,87 @@ describe('a call', () => {
         expect(read(...chunks, finish(), done).calls).toEqual(expected)
       }),
     )
+  })
+})
+
+describe('several choices', () => {
+  const split = (second: Json, first: Json = {}): Json[] => [
+    chunk({ content: 'I look.' }),
+    { choices: [{ index: 1, delta: { tool_calls: [piece(0, 'c1', 'read', '{"path":')] } }] },
+    { choices: [{ index: 1, delta: { tool_calls: [piece(0, none, none, '"a"}')] }, ...second }] },
+    chunk({}, first),
+  ]
+
+  it('are one answer where the first one has text and another has nothing but calls', () => {
+    expect(read(...split({ finish_reason: 'tool_calls' }, { finish_reason: 'tool_calls' }), done)).toMatchObject({
+      ...{ calls: [one()], stop: 'calls' },
+      parts: [{ kind: 'text' }, { kind: 'call_piece' }, { kind: 'call_piece' }],
+    })
+    const message = { message: { tool_calls: [piece(none, 'c1', 'read', a)] }, finish_reason: 'tool_calls' }
+    const whole = { choices: [{ message: { content: 'I look.' }, finish_reason: 'tool_calls' }, message] }
+    expect(read(whole)).toMatchObject({ calls: [one()], stop: 'calls' })
+    const more = { ...message, message: { tool_calls: [piece(none, 'c2', 'read', b)] } }
+    expect(read({ choices: [...whole.choices, more] }).calls).toEqual(two)
+  })
+
+  it('may have the same index, and are read one after another then', () => {
+    const calls = { index: 0, delta: { tool_calls: [piece(0, 'c1', 'read', a)] } }
+    expect(read({ choices: [{ index: 0, delta: { content: 'a' } }, calls] }, finish())).toMatchObject({ calls: [one()], stop: 'calls' })
+  })
+
+  it.each([
+    [
+      'the first one has a call',
+      [{ choices: [{ index: 0, delta: { tool_calls: [piece(0, 'c0', 'read', b)] } }] }],
+      [one({ id: 'c0', text: b })],
+    ],
+    ['the other one has a text too', [{ choices: [{ index: 1, delta: { content: 'a' } }] }], []],
+  ])('are answers of their own where %s', (_, more, expected) => {
+    expect(read(...split({}), ...more, finish(), done).calls).toEqual(expected)
+  })
+
+  it('are cut where any of them was, and where nobody said that the other one is over', () => {
+    expect(read(...split({ finish_reason: 'length' }, { finish_reason: 'stop' }), done).stop).toBe('length')
+    expect(read(...split({}, { finish_reason: 'stop' })).stop).toBe('cut')
+    expect(read(...split({}, { finish_reason: 'stop' }), done).stop).toBe('end')
+    expect(read(...split({ finish_reason: 'tool_calls' })).stop).toBe('calls')
+    expect(read(...split({ finish_reason: 'error' })).fault).toMatchObject({ code: 'provider.stream' })
+  })
+
+  it('fail together, and are bounded together', () => {
+    expect(read(chunk({ content: 'a' }), { choices: [{ index: 1, error: { message: 'no' } }] }).fault?.reason).toContain('no')
+    const large = { choices: [{ index: 1, delta: { tool_calls: [piece(0, 'c1', 'read', 'x'.repeat(1 << 20))] } }] }
+    expect(read(chunk({ content: 'a' }), ...new Array(7).fill(large)).fault?.reason).toContain('too large')
+  })
+})
+
+describe('a response that begins anew', () => {
+  const role = (id: string, fields: Json = {}) => ({ ...chunk({ role: 'assistant', ...fields }), id })
+  const said = (id: string, content = 'a') => ({ ...chunk({ content }), id })
+
+  it.each([
+    ['with an empty beginning', [role('r1', { content: '' }), said('r1'), role('r2', { content: '' }), said('r2')]],
+    ['with its first words', [role('r1'), said('r1'), said('r1'), role('r2', { content: 'a' })]],
+    ['under ids that change', [role('r1'), said('x'), role('r2', { content: null })]],
+  ])('under another id is none: %s', (_, chunks) => {
+    expect(read(...chunks, finish('stop'), done).fault).toMatchObject({ retryable: true, reason: expect.stringContaining('in the middle') })
+  })
+
+  it.each([
+    ['a role in each chunk, under an id of its own', [role('r1', { content: 'a' }), role('r2', { content: 'b' })]],
+    ['ids that change', [role('r1'), said('r2'), said('r3')]],
+    ['ids that change and a role now and then', [role('r1'), said('r2'), role('r3', { content: 'c' })]],
+    ['the role again under the same id', [role('r1'), said('r1'), role('r1', { content: '' })]],
+    [
+      'a last chunk of another',
+      [role('r1'), said('r1'), { ...chunk({ role: 'assistant', content: '' }, { finish_reason: 'stop' }), id: 'r2' }],
+    ],
+    [
+      'no id',
+      [chunk({ role: 'assistant' }), said('r1'), chunk({ role: 'assistant', content: '' })].map(({ id: _, ...rest }: Json) => rest),
+    ],
+  ])('is not one with %s', (_, chunks) => {
+    expect(read(...chunks, finish('stop'), done).fault).toBeUndefined()
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { endResponse, readResponseEvent, stopOf } from '../../../services/llm-gateway/openai-responses-events.ts'
 import { newResponseStream } from '../../../services/llm-gateway/openai-responses-stream.ts'
+import { limits } from '../../../shared/limits.ts'
 import type { PartEvent } from '../../../shared/messages.ts'
 import { proposedFor } from '../accumulator/stream.ts'
 import { apiKey } from './samples.ts'
@@ -218,17 +219,17 @@ describe('a call', () => {
     [
       'where pieces of it were lost on the way: two later texts agree against them',
       [added(fc()), delta('{"path":'), delta('""}'), argsDone(a), done(whole), completed(whole)],
-      [one({ raw: '{"path":""}', problem: 'truncated', disputed: true })],
+      [one({ raw: '{"path":""}', problem: 'lost_arguments', disputed: true })],
     ],
     [
       'where the whole response says other arguments than the item',
       [added(fc()), delta(a), argsDone(a), done(whole), completed({ ...whole, arguments: '{"path":"b"}' })],
-      [one({ problem: 'truncated', disputed: true })],
+      [one({ problem: 'lost_arguments', disputed: true })],
     ],
     [
       'where the item says other arguments than the event that ended them',
       [added(fc()), argsDone(a), done({ ...whole, arguments: '{"path":"b"}' }), completed()],
-      [one({ source: 'done', problem: 'truncated', disputed: true })],
+      [one({ source: 'done', problem: 'lost_arguments', disputed: true })],
     ],
     ['where nothing ended it', [added(fc()), delta(a), completed()], [one({ problem: 'truncated' })]],
     [
@@ -240,6 +241,18 @@ describe('a call', () => {
       'where it has no arguments',
       [added(fc()), done(fc({ status: 'completed' })), completed()],
       [one({ raw: '', source: 'none', problem: 'no_arguments' })],
+    ],
+    [
+      'where its arguments may have been meant for another that was open',
+      [
+        added(fc()),
+        added(fc({ id: 'f2', call_id: 'c2' }), 1),
+        delta(a, {}),
+        done(whole),
+        done(fc({ id: 'f2', call_id: 'c2' }), 1),
+        completed(),
+      ],
+      [one({ source: 'done' }), one({ id: 'c2', raw: '', source: 'none', problem: 'lost_arguments' })],
     ],
     [
       'where its arguments came for an item that nobody announced',
@@ -393,7 +406,34 @@ describe('the end', () => {
     expect(calls).toEqual([one({ problem: 'stream_error' })])
   })
 
-  it.each(['<html>', '{"type":"response.output', '[]'])('spoils the attempt where an event cannot be read: %s', (data) => {
+  it.each(['ping', '<html>', '7'])('passes over what cannot be the beginning of an event, and trusts no bare end mark then: %s', (data) => {
+    expect(read(added(fc()), data, delta(a), done(whole), completed(whole)).calls).toEqual([one()])
+    expect(read(added(fc()), data, delta(a), done(whole), '[DONE]').stop).toBe('cut')
+  })
+
+  it.each(['[done]', '"[DONE]"'])('may be the mark in another spelling: %s', (mark) => {
+    expect(read(added(fc()), done(whole), mark).stop).toBe('other')
+  })
+
+  it('spoils the attempt where another response begins in the middle, but not where this one is announced again', () => {
+    const created = (id: string) => ({ type: 'response.created', response: { id } })
+    expect(read(created('r1'), added(fc()), created('r2')).fault).toMatchObject({ retryable: true })
+    expect(read(created('r1'), created('r2'), added(fc()), created('r2')).fault).toBeUndefined()
+  })
+
+  it('spoils the attempt where the arguments of a call without a name never end', () => {
+    const piece = delta('x'.repeat(limits.roundPartsBytesMax / 4))
+    expect(read(added(fc({ name: '' })), ...new Array(6).fill(piece)).fault?.reason).toContain('too large')
+  })
+
+  it('spoils the attempt where it has more items than anybody would send', () => {
+    const many = Array.from({ length: limits.responseItemsMax + 1 }, (_, n) => added({ type: 'web_search_call', id: `w${n}` }, n))
+    expect(read(...many).fault?.reason).toContain('items')
+    expect(read(completed(...many.map(({ item }) => item))).fault?.reason).toContain('items')
+    expect(read(...many.slice(1), completed()).fault).toBeUndefined()
+  })
+
+  it.each(['{"type":"response.output', '[]'])('spoils the attempt where an event cannot be read: %s', (data) => {
     expect(read(added(fc()), data).fault).toMatchObject({ code: 'provider.stream', retryable: true })
   })
 

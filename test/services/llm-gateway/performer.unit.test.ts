@@ -11,6 +11,7 @@ import { limits } from '../../../shared/limits.ts'
 import { createLog } from '../../../shared/log.ts'
 import type { Message, ModelRequest, PartEvent } from '../../../shared/messages.ts'
 import type { PerformerContext } from '../../../shared/performer.ts'
+import { createSlots } from '../../../shared/slots.ts'
 import type { Port } from '../../../shared/topology.ts'
 import { version } from '../../../shared/version.ts'
 import { manualClock } from '../../support/manual-clock.ts'
@@ -35,7 +36,7 @@ type World = ReturnType<typeof world>
 
 function world(
   script: Step[] = [says('hi'), finished],
-  options: { agents?: Agent[]; context?: Partial<PerformerContext>; connect?: Connect } = {},
+  options: { agents?: Agent[]; context?: Partial<PerformerContext>; connect?: Connect; streams?: number } = {},
 ) {
   const clock = manualClock(1000)
   const written: { to: Port; message: Message }[] = []
@@ -83,7 +84,8 @@ function world(
     ...options.context,
   }
   const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))
-  const performer = startGateway({ agents, connect: options.connect ?? (() => provider) })(context)
+  const streams = createSlots(options.streams ?? limits.modelStreamsMax)
+  const performer = startGateway({ agents, connect: options.connect ?? (() => provider), streams })(context)
   return {
     ...{ clock, written, asked, aborted, logged, performer },
     types: () => written.map(({ message }) => message.type),
@@ -96,7 +98,7 @@ function world(
 }
 
 function task(failures = 0, request: Partial<ModelRequest> = {}): AttemptTask {
-  return { key: `attempt ${failures}`, request: modelRequest(request), failures, rebuilt: false }
+  return { key: `attempt ${failures}`, request: modelRequest(request), failures, rebuilt: false, plain: false }
 }
 
 /** Lets everything happen that needs no time. */
@@ -126,7 +128,7 @@ describe('an attempt', () => {
         to: 'self',
         message: {
           ...{ type: 'attempt-finished', ...id, parts: 1, finish: 'end_turn', stop: 'end', usage },
-          ...{ declarations: [], policy: defaultPolicy },
+          ...{ declarations: [], policy: defaultPolicy, callsAsText: false },
         },
       },
     ])
@@ -334,7 +336,7 @@ describe('an attempt fails', () => {
     expect(failed.types()).toEqual(['attempt-started', 'part', 'attempt-failed'])
     expect(failureIn(failed)).toEqual({
       ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt: 'id1' },
-      ...{ reason: 'overloaded', class: 'transient', retryable: true, retryAfterMs: 7000, historyRefused: false },
+      ...{ reason: 'overloaded', class: 'transient', retryable: true, retryAfterMs: 7000, historyRefused: false, toolsRefused: false },
     })
   })
 
@@ -342,6 +344,10 @@ describe('an attempt fails', () => {
     const waits: unknown[] = []
     for (const failures of [0, 1, 2, 9]) waits.push(failureIn(await run(world([unavailable]), task(failures)))?.retryAfterMs)
     expect(waits).toEqual([1000, 2000, 4000, limits.retryBackoffMsMax])
+  })
+
+  it('with that wait also where the provider asks to be asked again at once', async () => {
+    expect(failureIn(await run(world([{ ...unavailable, retryAfterMs: 0 }]), task(1)))).toMatchObject({ retryAfterMs: 2000 })
   })
 
   it('when the stream ends before the provider said why: whole or nothing', async () => {
@@ -531,6 +537,49 @@ describe('a bus that gives up', () => {
       await given.performer.close('lost')
     },
   )
+})
+
+describe('the streams of a process', () => {
+  const ask = (busy: World, ...conversations: string[]) => {
+    for (const conversation of conversations) busy.performer.reconcile(conversation, [task(0, { conversation })])
+  }
+  const started = (busy: World) => busy.messages('attempt-started').map(({ conversation }) => conversation)
+
+  it('are so many at once, and who waits for one is served in order', async () => {
+    const busy = world(['wait', finished], { streams: 2 })
+    ask(busy, 'a', 'b', 'c', 'd')
+    await settled()
+    expect(started(busy)).toEqual(['a', 'b'])
+    busy.go() // ends b's
+    await settled()
+    expect(started(busy)).toEqual(['a', 'b', 'c'])
+    busy.go()
+    await settled()
+    expect(started(busy)).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('are left to others by who is no longer wanted, waiting or not', async () => {
+    const busy = world(['hang'], { streams: 1 })
+    ask(busy, 'a', 'b', 'c')
+    await settled()
+    busy.performer.reconcile('b', [])
+    busy.performer.reconcile('a', [])
+    await settled()
+    expect(started(busy)).toEqual(['a', 'c'])
+    await busy.performer.close('lost')
+  })
+
+  it('come back from an attempt that failed, or could not be written', async () => {
+    const failing = world([unavailable], { streams: 1 })
+    ask(failing, 'a', 'b')
+    await settled()
+    expect(started(failing)).toEqual(['a', 'b'])
+    const write: PerformerContext['write'] = () => Promise.reject(new Error('the bus gave up'))
+    const broken = world([finished], { streams: 1, context: { write } })
+    ask(broken, 'a', 'b')
+    await settled()
+    expect(broken.logged.filter((line) => line.includes('the bus gave up'))).toHaveLength(2)
+  })
 })
 
 it("keeps the agent's key out of every record and every line of the log", async () => {

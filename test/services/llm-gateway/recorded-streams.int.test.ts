@@ -47,7 +47,7 @@ type Answer = { round: RoundChecked; events: PartEvent[]; finish: string; error:
 async function answerTo(place: number, pieceBytes: number): Promise<Answer> {
   const { api, stream } = cases[place] as (typeof cases)[number]
   const tools = stream.tools?.map(({ name, schema }) => {
-    return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false }
+    return { name, description: '', schema: JSON.stringify(schema), idempotent: false, timeoutMs: 1, poll: false, hints: null }
   })
   const provider = await connect(agentOf({}, { provider: api, baseUrl: `${origin}/${place}/${pieceBytes}` }))
   const { events, ending } = await readToEnd(provider, tools === undefined ? {} : { tools })

@@ -25,13 +25,14 @@ function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFa
     retryable: true,
     retryAfterMs: 1000,
     historyRefused: false,
+    toolsRefused: false,
     ...fields,
   }
 }
 
 function finished(attempt: string, fields: Partial<AttemptFinished> = {}): AttemptFinished {
   const answer = { parts: 2, finish: 'tool_use', stop: 'calls' as const, usage, declarations: [tool('read').declaration], policy: overlaid }
-  return { type: 'attempt-finished', ...round, attempt, ...answer, ...fields }
+  return { type: 'attempt-finished', ...round, attempt, ...answer, callsAsText: false, ...fields }
 }
 
 const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(modelRequest()) }
@@ -39,7 +40,7 @@ const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(mode
 const noAnswer = {
   ...{ type: 'model-finished', ...round, attempt: '', parts: 0, finish: '', stop: 'other', declarations: [], agent: 'agent' },
   ...{ usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }, policy: defaultPolicy },
-  ...{ callsLeft: 100, expiresAt: 1_000_000 },
+  ...{ callsLeft: 100, expiresAt: 1_000_000, callsAsText: false },
 }
 
 function failureOf([message]: Message[]): ModelFinished['failure'] {
@@ -56,7 +57,7 @@ describe('a round', () => {
     })
     const open = given(llmGateway, request)
     expect(open.to('response')).toEqual([{ type: 'model-opened', ...round, offered: ['read', 'write'], expiresAt: 1_000_000 }])
-    expect(open.wants).toEqual([{ key: 'attempt 0', request, failures: 0, rebuilt: false }])
+    expect(open.wants).toEqual([{ key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }])
     expect(open.due).toBe(1_000_000)
   })
 
@@ -99,7 +100,7 @@ describe('a round', () => {
 
 describe('an answer', () => {
   it('closes the round with what the attempt observed and what the request asked for', () => {
-    const answered = given(llmGateway, modelRequest({ callsLeft: 7 }), started('a'), finished('a'))
+    const answered = given(llmGateway, modelRequest({ callsLeft: 7 }), started('a'), finished('a', { callsAsText: true }))
     expect(answered.to('response')).toEqual([
       {
         ...{ type: 'model-finished', ...round, attempt: 'a', parts: 2, finish: 'tool_use', stop: 'calls', usage },
@@ -109,6 +110,7 @@ describe('an answer', () => {
           agent: 'agent',
           callsLeft: 7,
           expiresAt: 1_000_000,
+          callsAsText: true,
           failure: null,
         },
       },

@@ -10,7 +10,7 @@ export const apiKey = 'sk-test-0123456789'
 export function tool(name: string, fields: Partial<Declaration> = {}): Tool {
   const schema = JSON.stringify({ type: 'object', properties: { path: { type: 'string' } }, required: ['path'] })
   return {
-    declaration: { name, description: `runs ${name}`, schema, idempotent: false, timeoutMs: 1000, poll: false, ...fields },
+    declaration: { name, description: `runs ${name}`, schema, idempotent: false, timeoutMs: 1000, poll: false, hints: null, ...fields },
     run: { kind: 'command', argv: ['true'] },
   }
 }

@@ -8,7 +8,8 @@ import { failureKindOf } from '../../../services/loop-detector/failure-kind.ts'
 import { masked } from '../../../services/loop-detector/mask.ts'
 import { limits } from '../../../shared/limits.ts'
 
-const canonical = (raw: string, ...comments: string[]) => readArguments(raw, new Set(comments)).canonical
+const canonical = (raw: string, ...ignoreFields: string[]) =>
+  readArguments(raw, { mutates: null, ignoreFields, loopKey: [], refusal: null }).canonical
 
 describe('arguments', () => {
   it.each([
@@ -103,6 +104,7 @@ describe('the kind of a failure', () => {
       'shape',
       [
         "missing 'command' parameter",
+        "missing 'command'",
         "missing required field 'x'",
         'path must be a string',
         'the arguments are not valid JSON',
@@ -116,8 +118,8 @@ describe('the kind of a failure', () => {
 
 describe('what a call is for', () => {
   it.each([
-    ['reads', ['read_file', 'listDir', 'mcp__fs__get_info', 'web-search', 'lookup']],
-    ['changes', ['write_file', 'editFile', 'send.mail', 'search_and_replace', 'git_commit']],
+    ['reads', ['read_file', 'listDir', 'mcp__fs__get_info', 'web-search', 'lookup', 'get_order', 'readMail', 'crm.fetch-post']],
+    ['changes', ['write_file', 'editFile', 'send.mail', 'search_and_replace', 'git_commit', 'get_and_send', 'order_get_started']],
     ['waits', ['sleep', 'wait_for_job']],
     ['opaque', ['frobnicate', 'x', '', 'exec']],
   ])('is told by its name: %s', (effect, tools) =>

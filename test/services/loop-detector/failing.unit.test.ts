@@ -6,6 +6,7 @@ import type { Turn } from '../../../services/loop-detector/reducer.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { RoundChecked, RoundExecuted } from '../../../shared/messages.ts'
+import type { Step } from './rounds.ts'
 import {
   checked,
   declared,
@@ -191,6 +192,16 @@ describe('a failure streak', () => {
     expect(rungs(edit('a'), test, edit('a'), test, edit('a'), test)).toEqual([...new Array(5).fill('-'), 'nudge'])
   })
 
+  it.each([
+    ['ends with a success that the tool declares as a change', 'peek', true, ['-', '-', '-', '-', '-', 'nudge']],
+    ['does not end with one that it declares as none', 'edit', false, ['-', '-', '-', 'nudge', 'text_only', 'end']],
+  ])('%s', (_, name, mutates, expected) => {
+    const hints = { mutates, ignoreFields: [], loopKey: [], refusal: null }
+    const seen: Step = { ...one(name, { path: 'a' }, ok('seen')), fields: { declarations: [declared(name, { hints })] } }
+    const fails = one('test', {}, failing('1 test failed'))
+    expect(rungs(fails, fails, seen, fails, fails, fails)).toEqual(expected)
+  })
+
   it('does not end with a change that failed, nor with a veto', () => {
     const edit = (text: string) => one('edit_file', { path: 'x', text }, failing(`cannot apply ${text}`))
     const veto = (text: string) => one('edit_file', { path: 'x', text }, failing(`no: ${text}`, 'vetoed'))
@@ -321,7 +332,7 @@ describe('bounds', () => {
       )
       if (n === 600 || n === 1_200) sizes.push(serialize(state).length)
     }
-    expect((sizes[1] ?? 0) / (sizes[0] ?? 0)).toBeLessThan(1.02)
+    expect((sizes[1] ?? 0) / (sizes[0] ?? 0)).toBeLessThan(1.05)
     expect(sizes[1]).toBeLessThan(256 * 1024)
   })
 
@@ -344,9 +355,8 @@ describe('bounds', () => {
     const [, , said] = played(...times(3, one('n'.repeat(100_000), {}, failing('boom'))))
     expect(said?.rung).toBe('nudge')
     expect(Buffer.byteLength(JSON.stringify(said))).toBeLessThan(8 * 1024)
-    const declarations = [declared('shell', { schema: '{"x-weir-comment"' })]
-    expect(
-      rungs({ ...one('shell', '{"command":"constructor __proto__; $(x) | toString"}', ok('$& $1')), fields: { declarations } }),
-    ).toEqual(['-'])
+    const hints = { mutates: null, ignoreFields: ['/__proto__/*', '/'], loopKey: ['constructor', '/*/*', ''], refusal: null }
+    const fields = { declarations: [declared('shell', { hints })] }
+    expect(rungs({ ...one('shell', '{"command":"constructor __proto__; $(x) | toString"}', ok('$& $1')), fields })).toEqual(['-'])
   })
 })

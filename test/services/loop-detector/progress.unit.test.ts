@@ -1,7 +1,7 @@
 // Calls that succeed and bring nothing new (I3): identical successes, the same answer, cycles, repeated rounds.
 
 import { describe, expect, it } from '@jest/globals'
-import type { CallResult } from '../../../shared/messages.ts'
+import type { CallResult, ToolHints } from '../../../shared/messages.ts'
 import type { Step } from './rounds.ts'
 import { declared, failing, ok, one, played, policyWith, rungs, says, siblings, times, toolCall } from './rounds.ts'
 
@@ -59,15 +59,26 @@ describe('the same call with the same result', () => {
     expect(rungs(six)).toEqual(['-'])
   })
 
-  it('is told by arguments without those that the tool declares as comments', () => {
-    const schema = JSON.stringify({ properties: { path: {}, why: { 'x-weir-comment': true } } })
-    const steps = ['to see', 'to check', 'to be sure', 'again', 'at last'].map(
-      (why): Step => ({
-        calls: [[toolCall('read_file', { path: 'a', why }), ok('x')]],
-        fields: { declarations: [declared('read_file', { schema })] },
-      }),
-    )
-    expect(rungs(...steps)).toEqual([...silence(4), 'nudge'])
+  const hinted = (hints: Partial<ToolHints>, sent: (why: string) => object): Step[] =>
+    ['to see', 'to check', 'to be sure', 'again', 'at last'].map((why) => ({
+      calls: [[toolCall('read_file', sent(why)), ok('x')]],
+      fields: {
+        declarations: [declared('read_file', { hints: { mutates: null, ignoreFields: [], loopKey: [], refusal: null, ...hints } })],
+      },
+    }))
+
+  it.each([
+    ['arguments that the tool declares as comments', { ignoreFields: ['why'] }, (why: string) => ({ path: 'a', why })],
+    ['such arguments deeper in', { ignoreFields: ['/meta/why'] }, (why: string) => ({ path: 'a', meta: { why, deep: true } })],
+    ['such arguments in each item', { ignoreFields: ['/files/*/why'] }, (why: string) => ({ files: [{ path: 'a', why }, { path: 'b' }] })],
+    ['arguments beside those that it declares as its key', { loopKey: ['path'] }, (why: string) => ({ path: './a', why, n: why.length })],
+  ])('is told without %s', (_, hints, sent) => {
+    expect(rungs(...hinted({}, sent))).toEqual(silence(5))
+    expect(rungs(...hinted(hints, sent))).toEqual([...silence(4), 'nudge'])
+  })
+
+  it('is another one where an argument of its key differs', () => {
+    expect(rungs(...hinted({ loopKey: ['path', 'why'] }, (why) => ({ path: 'a', why })))).toEqual(silence(5))
   })
 })
 
@@ -111,6 +122,33 @@ describe('the same answer to different calls', () => {
   it('is one where different things have the same long text', () => {
     const page = 'The page that you asked for could not be shown, so here is the front page instead of it. '
     expect(rungs(...commands.map((_, n) => one('fetch_page', { page: n }, ok(page))))).toEqual([...silence(7), 'nudge', 'text_only'])
+  })
+
+  it.each([
+    ['hosts', 'get_health', (n: number) => ({ host: `web-${n}` })],
+    ['numbered orders', 'get_order', (n: number) => ({ orderId: n })],
+    ['hosts in a command', 'shell', (n: number) => ({ command: `ping -c 1 web-${n}.prod` })],
+    ['files in a command', 'shell', (n: number) => ({ command: `jq -r .license pkg/p${n}/package.json` })],
+    ['addresses that are looked up', 'lookup_ip', (n: number) => ({ ip: `192.0.2.${n}` })],
+    ['addresses of the web', 'fetch_page', (n: number) => ({ url: `https://a.test/${n}?x=1` })],
+  ])('may be a batch where it is about ever new %s, for twice as long', (_, tool, sent) => {
+    const answer = 'The page that you asked for could not be shown, so here is the front page instead of it. '
+    const steps = Array.from({ length: 17 }, (_, n) => one(tool, sent(n), ok(answer)))
+    expect(rungs(...steps)).toEqual([...silence(15), 'nudge', 'text_only'])
+  })
+
+  it.each([
+    [
+      'spellings of one address',
+      'fetch_page',
+      (n: number) => ({ url: `https://${n % 2 ? 'www.' : ''}a.test/x${n % 3 ? '/' : ''}?v=${n}` }),
+    ],
+    ['windows of one file', 'read_lines', (n: number) => ({ path: 'src/a.ts', from: n })],
+    ['readings of one file', 'shell', (n: number) => ({ command: `head -n ${n} src/a.ts | cat` })],
+    ['wordings of a question', 'ask_docs', (n: number) => ({ question: `${'very '.repeat(n)}late returns` })],
+  ])('is a loop at the eighth time where it is about %s', (_, tool, sent) => {
+    const answer = 'The page that you asked for could not be shown, so here is the front page instead of it. '
+    expect(rungs(...Array.from({ length: 9 }, (_, n) => one(tool, sent(n), ok(answer))))).toEqual([...silence(7), 'nudge', 'text_only'])
   })
 
   it('begins to count again after another answer', () => {

@@ -28,7 +28,7 @@ export function toolCall(name: string, args: unknown, fields: Partial<Call> = {}
 }
 
 export function declared(name: string, fields: Partial<Declaration> = {}): Declaration {
-  return { name, description: '', schema: '{}', idempotent: false, timeoutMs: 60_000, poll: false, ...fields }
+  return { name, description: '', schema: '{}', idempotent: false, timeoutMs: 60_000, poll: false, hints: null, ...fields }
 }
 
 type Checked = Partial<Omit<RoundChecked, 'response'>> & { calls?: Call[]; response?: Partial<RoundChecked['response']> }

@@ -76,6 +76,12 @@ describe('a rule in shadow', () => {
   })
 })
 
+/** The whole file, then three of its lines. */
+function windowOf(n: number): string {
+  const file = Array.from({ length: 20 }, (_, line) => `line ${line} of the file`)
+  return (n === 0 ? file : file.slice(n, n + 3)).join('\n')
+}
+
 describe('a rule that enforces again', () => {
   it.each<[string, Step[]]>([
     ['identical-failure', times(5, failure)],
@@ -83,7 +89,7 @@ describe('a rule that enforces again', () => {
     ['repeated-round', times(6, { calls: [...(success.calls ?? []), ...(one('stat', {}, ok('3')).calls ?? [])] })],
     ['cycle', [...lap, ...lap, ...lap, ...lap]],
     ['same-answer', Array.from({ length: 10 }, (_, n) => one('search', { query: `words ${n}` }, ok('no results')))],
-    ['sweep', Array.from({ length: 11 }, (_, n) => one('read', { path: 'a', from: n }, ok('a line of it\nanother line\nand a third one')))],
+    ['sweep', Array.from({ length: 11 }, (_, n) => one('read', { path: 'a', from: n }, ok(windowOf(n))))],
     ['chanting', times(3, says('go on and on '.repeat(40)))],
     ['monologue', times(5, says('I will look into it now.'))],
   ])('begins at the bottom with what it has counted: %s', (rule, steps) => {

@@ -18,7 +18,7 @@ const inside = Array.from({ length: 8 }, (_, index) => window(index, index + 10 
 
 describe('reads that differ and cover nothing new', () => {
   it('are a sweep at the eighth round', () => {
-    expect(ruleOf([all, ...inside])).toBe('sweep@1')
+    expect(ruleOf([all, ...inside])).toBe('sweep@2')
     expect(ruleOf([all, ...inside.slice(0, 7)])).toBeNull()
   })
 
@@ -39,6 +39,12 @@ describe('reads that differ and cover nothing new', () => {
   it('are none where a result has more lines than are looked at', () => {
     const growing = Array.from({ length: 9 }, (_, index) => window(0, limits.loopLinesMax + 50 * index))
     expect(ruleOf(growing)).toBeNull()
+  })
+
+  it('are none where each gives the whole of one text, which is the matter of another rule', () => {
+    expect(
+      ruleOf(Array.from({ length: 12 }, (_, index): Step => ({ ...window(0, 3, 'get_health'), args: { host: `h${index}` } }) as Step)),
+    ).toBeNull()
   })
 
   it('are none of a tool that changes things, and none where a result is one line', () => {

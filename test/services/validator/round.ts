@@ -8,7 +8,7 @@ import { given } from '../../support/given.ts'
 /** A tool with this schema; text is taken as it is. */
 export function tool(name: string, schema: unknown): Declaration {
   const text = typeof schema === 'string' ? schema : JSON.stringify(schema)
-  return { name, description: '', schema: text, idempotent: false, timeoutMs: 1_000, poll: false }
+  return { name, description: '', schema: text, idempotent: false, timeoutMs: 1_000, poll: false, hints: null }
 }
 
 export const exec = tool('exec', {

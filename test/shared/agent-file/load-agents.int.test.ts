@@ -53,6 +53,10 @@ tools:
     idempotent: true
     timeoutMs: 5000
     poll: true
+    mutates: false
+    ignoreFields: [/meta/reason]
+    loopKey: [query]
+    refusal: "{problems} Write it anew: {\\"query\\": \\"words\\"}"
     concurrency: 2
     command: [./bin/search, --data, "\${DATA}/x", "$\${not}"]
     cwd: tools
@@ -109,7 +113,15 @@ tools:
     })
     expect(agent.tools).toEqual([
       {
-        declaration: { name: 'search', description: 'Searches.', schema: query, idempotent: true, timeoutMs: 5000, poll: true },
+        declaration: {
+          ...{ name: 'search', description: 'Searches.', schema: query, idempotent: true, timeoutMs: 5000, poll: true },
+          hints: {
+            mutates: false,
+            ignoreFields: ['/meta/reason'],
+            loopKey: ['query'],
+            refusal: '{problems} Write it anew: {"query": "words"}',
+          },
+        },
         run: {
           kind: 'command',
           argv: ['./bin/search', '--data', '/data/x', `\${not}`],
@@ -120,7 +132,7 @@ tools:
         concurrency: 2,
       },
       {
-        declaration: { name: 'ask', description: 'Asks.', schema: query, idempotent: false, timeoutMs: 30_000, poll: false },
+        declaration: { name: 'ask', description: 'Asks.', schema: query, idempotent: false, timeoutMs: 30_000, poll: false, hints: null },
         run: {
           kind: 'http',
           url: 'http://localhost:8080/ask?key=t-1',
@@ -131,7 +143,7 @@ tools:
       {
         declaration: {
           ...{ name: 'count', description: 'Counts.', schema: '{"type":"object","properties":{}}' },
-          ...{ idempotent: false, timeoutMs: 30_000, poll: false },
+          ...{ idempotent: false, timeoutMs: 30_000, poll: false, hints: null },
         },
         run: { kind: 'module', file: join(path, 'tools/count.ts'), environment: ['DATA'], outputBytesMax: 3000 },
       },

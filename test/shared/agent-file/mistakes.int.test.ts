@@ -281,12 +281,48 @@ describe('a tool', () => {
     [`${run}, timeoutMs: 3600001`, ['tools[0].timeoutMs: is 3600001; must be a whole number from 1 to 3600000']],
     [`${run}, idempotent: 1`, ['tools[0].idempotent: is 1; must be true or false']],
     [`${run}, poll: no`, ['tools[0].poll: is "no"; must be true or false']],
+    [`${run}, mutates: maybe`, ['tools[0].mutates: is "maybe"; must be true or false']],
+    [`${run}, loopKey: []`, ['tools[0].loopKey: is a list of 0; must be a list of 1 to 32 names of fields, as in [url]']],
+    [`${run}, ignoreFields: why`, ['tools[0].ignoreFields: is "why"; must be a list of 1 to 32 names of fields, as in [reason]']],
+    [`${run}, refusal: " "`, ['tools[0].refusal: is " "; must be a text of at most 4096 characters that is not blank']],
+    [
+      `${run}, refusal: "{problem} {sent} {x}"`,
+      [
+        'tools[0].refusal: has the placeholder {problem}; did you mean {problems}?',
+        'tools[0].refusal: has the placeholder {x}; there are {problems}, {accepted}, {sent} and {tool}',
+      ],
+    ],
     [`${run}, concurrency: 17`, ['tools[0].concurrency: is 17; must be a whole number from 1 to 16']],
     ['http: { url: "http://h" }, cwd: x', ['tools[0].cwd: goes with command only; remove it']],
     ['http: { url: "http://h" }, environment: [TOKEN]', ['tools[0].environment: goes with command or module only; remove it']],
     ['http: { url: "http://h" }, outputBytesMax: 5', ['tools[0].outputBytesMax: goes with command or module only; remove it']],
   ])('refuses %j', (rest, expected) => {
     expect(ofTool(rest)).toEqual(expected)
+  })
+})
+
+describe('the fields that a tool names for its judges', () => {
+  const listing = 'schema: { type: object, properties: { url: { type: string }, reason: { type: string } } }'
+  const open = 'schema: { type: object, properties: { url: { type: string } }, anyOf: [{ required: [url] }] }'
+
+  it.each<[string, string, string[]]>([
+    [listing, 'loopKey: [url], ignoreFields: [reason, /meta/why]', []],
+    [open, 'ignoreFields: [whatever]', []],
+    [
+      listing,
+      'loopKey: [urls, topic]',
+      [
+        'tools[0].loopKey[0]: is "urls", which the schema of the tool does not have; did you mean url?',
+        'tools[0].loopKey[1]: is "topic", which the schema of the tool does not have; must be one of its fields, or a JSON pointer',
+      ],
+    ],
+    [
+      listing,
+      'ignoreFields: [""]',
+      ['tools[0].ignoreFields[0]: is ""; must be the name of a field, or a JSON pointer of at most 256 characters'],
+    ],
+  ])('are those of its schema: %s, %s', (schema, hints, expected) => {
+    expect(ofTool(`command: [./there.sh], ${hints}`, schema)).toEqual(expected)
   })
 })
 

@@ -37,7 +37,7 @@ function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundClea
     repair: null,
     disputed: false,
   })
-  const declaration = (name: string) => ({ name, description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false })
+  const declaration = (name: string) => ({ name, description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null })
   return {
     ...{ type: 'round-cleared', conversation: 'c', turn: 0, round: 1, agent: 'agent', policy: { ...defaultPolicy, guards: [inForce] } },
     ...{

@@ -86,7 +86,7 @@ describe('running a guard', () => {
   const round = (number: number): RoundCleared => ({
     ...{ type: 'round-cleared', conversation: 'c', turn: 0, round: number, agent: 'a', policy: { ...defaultPolicy, guards: [inForce] } },
     calls: [{ ordinal: 0, id: '', name: 'bash', raw: '{}', source: 'deltas', problem: null, repair: null, disputed: false }],
-    declarations: [{ name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false }],
+    declarations: [{ name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null }],
     ...{ decided: [], expiresAt: 1e15, extendedTo: null },
   })
   const clear = (number: number) =>

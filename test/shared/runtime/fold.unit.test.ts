@@ -76,6 +76,7 @@ const failedWith = (reason: string): AttemptFailed => ({
   retryable: true,
   retryAfterMs: 0,
   historyRefused: false,
+  toolsRefused: false,
 })
 
 /** The answer of the first round of the turn that record 0 opens. */

@@ -37,6 +37,7 @@ const observation: AttemptFailed = {
   retryable: true,
   retryAfterMs: 0,
   historyRefused: false,
+  toolsRefused: false,
 }
 
 const full = new WeirError('bus.full', 'no space left', { retryable: true })

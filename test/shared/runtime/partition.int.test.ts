@@ -122,6 +122,7 @@ const attemptFailed: AttemptFailed = {
   retryable: true,
   retryAfterMs: 0,
   historyRefused: false,
+  toolsRefused: false,
 }
 
 let harness: Harness

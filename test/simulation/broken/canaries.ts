@@ -12,6 +12,7 @@ import {
   forgetsExpiry,
   forgetsGuards,
   forgetsMessageIds,
+  forgetsShadows,
   hearsOnlyYes,
   historyWithoutResults,
   impure,
@@ -21,7 +22,15 @@ import {
 } from './stages.ts'
 
 /** `weather` and `impatience`: where the breakage shows; else what the seed rolls. */
-export type Canary = { system: System; foundBy: string; weather?: FaultRates; impatience?: number; guarded?: boolean; peopled?: boolean }
+export type Canary = {
+  system: System
+  foundBy: string
+  weather?: FaultRates
+  impatience?: number
+  guarded?: boolean
+  peopled?: boolean
+  operated?: boolean
+}
 
 const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
 const sleepy: FaultRates = { ...quiet, pause: 0.004, suspend: 0.003, 'slow-write': 0.03 }
@@ -46,6 +55,7 @@ export const canaries: Canary[] = [
   { system: forgetsCancel, foundBy: 'no-late-start', weather: slow, impatience: 1 },
   { system: forgetsExpiry, foundBy: 'no-late-start', weather: { ...slow, crash: deadly.crash }, impatience: 0 },
   { system: forgetsGuards, foundBy: 'no-vetoed-start', guarded: true },
+  { system: forgetsShadows, foundBy: 'shadow-only-tells', operated: true },
   { system: hearsOnlyYes, foundBy: 'no-unapproved-start', peopled: true },
   { system: noClock, foundBy: 'no-late-start', weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts-bounded', weather: deadly },
@@ -53,7 +63,7 @@ export const canaries: Canary[] = [
 ]
 
 /** What a canary is tried on: a seed with several processes on one partition, so that they meet. */
-export function rolledFor({ weather, impatience, guarded, peopled }: Canary, rolled: Rolled): Rolled {
+export function rolledFor({ weather, impatience, guarded, peopled, operated }: Canary, rolled: Rolled): Rolled {
   const { seed, durationMs, storage, rates } = rolled
   return {
     seed,
@@ -64,6 +74,7 @@ export function rolledFor({ weather, impatience, guarded, peopled }: Canary, rol
     impatience: impatience ?? rolled.impatience,
     ...(guarded !== undefined && { guarded }),
     ...(peopled !== undefined && { peopled }),
+    ...(operated !== undefined && { operated }),
     rates: { ...rates, ...weather },
   }
 }

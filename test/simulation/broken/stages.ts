@@ -177,6 +177,21 @@ export const forgetsGuards = withStages('the executor forgets the guards of a ro
   }
 })
 
+/** A rule in shadow acts like any other. */
+export const forgetsShadows = withStages('the loop-detector forgets which rules are shadows', ({ 'loop-detector': detector }) => ({
+  'loop-detector': {
+    ...detector,
+    stage: {
+      ...detector.stage,
+      react(state, record) {
+        const { message } = record
+        if (message.type !== 'round-checked') return detector.stage.react(state, record)
+        return detector.stage.react(state, { ...record, message: { ...message, policy: { ...message.policy, shadowed: [] } } })
+      },
+    } satisfies typeof detector.stage,
+  },
+}))
+
 /** As a stage that looks only at who spoke: whatever a person says is an approval. */
 export const hearsOnlyYes = withStages('a rejection is heard as an approval', ({ approval }) => ({
   approval: {

@@ -8,8 +8,10 @@ const second = 1000
 
 export const toolNames = ['read', 'send', 'look', 'status'] as const
 
+export const agentNames = ['anna', 'bert'] as const
+
 export function rollAgents(random: Random): Agents {
-  return new Map(['anna', 'bert'].map((name) => [name, rollAgent(random.fork(name), name)]))
+  return new Map(agentNames.map((name) => [name, rollAgent(random.fork(name), name)]))
 }
 
 function rollAgent(random: Random, name: string): Agent {
@@ -51,6 +53,7 @@ function rollTool(random: Random, name: (typeof toolNames)[number]): Tool {
       idempotent: name !== 'send',
       timeoutMs: random.pick([1, 2, 5, 30]) * second,
       poll: name === 'status' && random.chance(0.5),
+      hints: null,
     },
     run: { kind: 'command', argv: [name] },
   }

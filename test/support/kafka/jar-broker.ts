@@ -17,7 +17,7 @@ import type { Broker, BrokerOptions } from './broker-options.ts'
 import { clusterId, freePorts, scramArguments, serverProperties } from './broker-options.ts'
 
 const run = promisify(execFile)
-const startMs = 90_000
+const startMs = 240_000
 /** What an orderly shutdown may take until it is killed. */
 const shutdownMs = 20_000
 const host = '127.0.0.1'

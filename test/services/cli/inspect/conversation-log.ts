@@ -2,7 +2,7 @@
 
 import type { Logged } from '../../../../services/cli/inspect/logged.ts'
 import { defaultPolicy } from '../../../../shared/agents.ts'
-import type { Call, CallResult, Declaration, Intervention, Message, Response } from '../../../../shared/messages.ts'
+import type { Call, CallResult, Declaration, Intervention, Message, Policy, Response } from '../../../../shared/messages.ts'
 import type { TopicName } from '../../../../shared/topology.ts'
 import { modelRequest, userMessage } from '../../../support/messages.ts'
 
@@ -15,6 +15,7 @@ export const declaration: Declaration = {
   idempotent: true,
   timeoutMs: 10_000,
   poll: false,
+  hints: null,
 }
 
 export const exec = (fields: Partial<Call> = {}): Call => ({
@@ -45,7 +46,7 @@ export const nudge: Intervention = {
 }
 
 /** A log that is written line by line; each line is a millisecond later unless it says when. */
-export function conversationLog(conversation = 'c') {
+export function conversationLog({ conversation = 'c', policy = defaultPolicy }: { conversation?: string; policy?: Policy } = {}) {
   const records: Logged[] = []
   const ends = new Map<TopicName, number>()
   let time = 1_000
@@ -59,7 +60,7 @@ export function conversationLog(conversation = 'c') {
 
   const turn0 = { conversation, turn: 0 }
   const place = (round: number) => ({ ...turn0, round })
-  const judged = { agent: 'agent', policy: defaultPolicy, callsLeft: 100, expiresAt: 1_000_000 }
+  const judged = { agent: 'agent', policy, callsLeft: 100, expiresAt: 1_000_000 }
 
   return {
     records,
@@ -88,6 +89,7 @@ export function conversationLog(conversation = 'c') {
         retryable: true,
         retryAfterMs: 1_000,
         historyRefused: false,
+        toolsRefused: false,
       } as const
       write('model-requests', { type: 'attempt-failed', ...place(round), attempt, ...why })
     },
@@ -99,7 +101,7 @@ export function conversationLog(conversation = 'c') {
 
     answer(round: number, said: Response) {
       const { attempt, stop, finish } = said
-      const answered = { attempt, parts: 1, finish, stop, usage, declarations: [declaration], policy: defaultPolicy }
+      const answered = { attempt, parts: 1, finish, stop, usage, declarations: [declaration], policy, callsAsText: false }
       write('model-requests', { type: 'attempt-finished', ...place(round), ...answered })
       write('model-deltas', { type: 'model-finished', ...place(round), ...answered, ...judged, failure: null })
       const folded = { response: said, failure: null, declarations: [declaration], ...judged }
@@ -146,9 +148,13 @@ export function conversationLog(conversation = 'c') {
     },
 
     conclude(round: number, said: Response, results: CallResult[] = [], intervention: Intervention | null = null) {
-      const outcome = { response: said, failure: null, results, intervention, policy: defaultPolicy }
+      const outcome = { response: said, failure: null, results, intervention, policy }
       write('conversation-events', { type: 'round-outcome', ...place(round), ...outcome })
       write('history', { type: 'history-entry', ...place(round), user: null, response: said, results, nudge: null, note: null })
+    },
+
+    shadow(round: number, intervention: Intervention) {
+      write('activity', { type: 'intervention-raised', ...place(round), intervention, shadow: true })
     },
 
     end(reply: string, fields: { turn?: number; messageId?: string; outcome?: 'answered' | 'failed' | 'cancelled'; reason?: string } = {}) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { pageOf } from '../../../../services/cli/inspect/print-timeline.ts'
 import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
+import { defaultPolicy, policyOf } from '../../../../shared/agents.ts'
 import { conversationLog, exec, nudge, response, result } from './conversation-log.ts'
 
 type Log = ReturnType<typeof conversationLog>
@@ -53,6 +54,7 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
   | List the files in my project, please.
 
   Round 1, after 1 ms: model 7 ms, checks 4 ms, tools 7 ms
+    policy    ${defaultPolicy.version}: as by default
     attempt 1 failed after 1 ms (transient): the provider answered 529:
               overloaded; another may follow 1.0 s later
     attempt 2 answered after 2 ms
@@ -80,6 +82,7 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
               rounds
       key       exec({})
       evidence  round 1 call 0
+      ended by  a success of the same operation, or a change that is new
 
   Round 2, after 21 ms
     limited   text only: the model was asked once more and could not call a tool
@@ -90,6 +93,25 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
 
   open: no end yet
 `)
+  })
+
+  it('tells the policy where it changes, and apart from interventions what rules in shadow would have done', () => {
+    const { version: _, ...content } = defaultPolicy
+    const policy = policyOf({ ...content, caps: { ...content.caps, tokens: 500 }, shadowed: ['identical-failure'] })
+    const log = conversationLog({ policy })
+    const said = response({ calls: [exec()] })
+    log.begin()
+    for (const round of [1, 2]) {
+      log.ask(round)
+      log.answer(round, said)
+      log.conclude(round, said, [result({ status: 'error' })])
+    }
+    log.shadow(2, nudge)
+    const page = shown(log)
+    expect(page.match(/policy .*/g)).toEqual([`policy    ${policy.version}: caps.tokens 500, rule.identical-failure shadow`])
+    expect(page).toContain('in shadow nudge (rule identical-failure, version 1): exec({})')
+    expect(page).not.toContain('detector')
+    expect(page).not.toContain('SYSTEM INTERVENTION')
   })
 
   it('never has a line of more than 80 columns, or of what else is wanted', () => {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Logged } from '../../../../services/cli/inspect/logged.ts'
 import type { Timeline } from '../../../../services/cli/inspect/timeline.ts'
 import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
+import { defaultPolicy } from '../../../../shared/agents.ts'
 import { conversationLog, exec, nudge, response, result } from './conversation-log.ts'
 
 const told = (records: Logged[], reasoning = false): Timeline => timelineOf('c', records, { reasoning })
@@ -223,6 +224,18 @@ describe('interventions', () => {
       { intervention: { ...nudge, at: 1009 } },
       { nudge: 'SYSTEM INTERVENTION', callsLeft: 0, intervention: null },
     ])
+  })
+
+  it('are not what a rule in shadow would have done, which stands beside them', () => {
+    const log = conversationLog()
+    const said = response({ calls: [exec()] })
+    log.begin()
+    log.ask(1)
+    log.answer(1, said)
+    log.shadow(1, nudge)
+    log.conclude(1, said, [result({ status: 'error' })])
+    const policy = { version: defaultPolicy.version, differs: {} }
+    expect(told(log.records).turns[0]?.rounds).toMatchObject([{ policy, intervention: null, shadowed: [{ ...nudge, at: 1009 }] }])
   })
 })
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { normalize } from '../../../../services/cli/normalize/normalize.ts'
 import type { Normalized } from '../../../../services/cli/normalize/normalized.ts'
@@ -171,6 +172,15 @@ describe('a call', () => {
     const written = [piece({ content: '<tool_call>\n{"name":"read","arguments":{"path":"x"}}\n</tool_call>' }), piece({}, 'stop')]
     expect(await only(written, tools)).toMatchObject([{ name: 'read', arguments: { path: 'x' }, runnable: true, source: 'text' }])
     expect(await only(written)).toEqual([])
+    const whole = chunks(...written).join('\n')
+    expect((await said(whole, 'openai-chat', tools)).text).toBe('')
+    expect((await said(whole, 'openai-chat')).text).toContain('<tool_call>')
+  })
+
+  it('that stands in the text and had to be mended there says so', async () => {
+    const written = (text: string) => [piece({ content: text }), piece({}, 'stop')]
+    expect(await only(written("{'name': 'read', 'arguments': {'path': 'x'}}"), tools)).toMatchObject([{ source: 'text', repaired: true }])
+    expect(await only(written('{"name": "read", "arguments": {"path": "x"}}'), tools)).toMatchObject([{ source: 'text', repaired: false }])
   })
 
   it('that was mended shows what came', async () => {
@@ -184,6 +194,8 @@ describe('what cannot be read', () => {
   it.each([
     ['an empty file', ' \n', 'the file is empty'],
     ['a page', '<html>\n', "its first line is '<html>'"],
+    ['a compressed file', gzipSync('data: {}\n\n'), 'it is compressed with gzip: unpack it first'],
+    ['JSON that is no event', 'null\n', "its first line is 'null'"],
     ['bytes', Buffer.from([0, 255, 254, 1]), 'it is neither a stream of server-sent events nor JSON lines'],
   ])('is an error: %s', async (_, content, words) => {
     const file = fileOf('bad', content)

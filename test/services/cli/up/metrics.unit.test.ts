@@ -6,7 +6,7 @@ import { createReadPartitions } from '../../../../services/cli/up/read-partition
 import { defaultPolicy } from '../../../../shared/agents.ts'
 import type { RecordToAppend, StoredRecord } from '../../../../shared/bus/port.ts'
 import { encode } from '../../../../shared/codec.ts'
-import type { CallResult, Message, Response, TurnFinished } from '../../../../shared/messages.ts'
+import type { ApprovalDecided, CallResult, Message, Response, TurnFinished } from '../../../../shared/messages.ts'
 import type { StageName } from '../../../../shared/topology.ts'
 import { keyOf, stageNames } from '../../../../shared/topology.ts'
 import { modelRequest } from '../../../support/messages.ts'
@@ -191,11 +191,33 @@ describe('the metrics of what stages decide', () => {
     })
   })
 
+  it('count calls that waited for a person by what became of them', async () => {
+    const { assign, seen } = world()
+    const decided = (outcome: ApprovalDecided['outcome']): Message => ({
+      ...{
+        type: 'approval-decided',
+        ...place,
+        ordinal: 0,
+        name: 'a_tool',
+        id: 'an-approval-id',
+        outcome,
+        by: 'a-person',
+        reason: '',
+        waitedMs: 1,
+      },
+    })
+    assign('approval').acknowledged({ read: [], ...written(decided('approved'), decided('expired'), decided('approved')) })
+    expect(await seen('weir_approvals_total')).toEqual({
+      'weir_approvals_total{outcome="approved"}': 2,
+      'weir_approvals_total{outcome="expired"}': 1,
+    })
+  })
+
   it('count attempts by how they ended, and how long tools ran by how they ended', async () => {
     const { metrics, seen } = world()
     const finished: Message = {
       ...{ type: 'attempt-finished', ...place, attempt: 'attempt-id', parts: 1, finish: '', stop: 'end' },
-      ...{ usage, declarations: [], policy: defaultPolicy },
+      ...{ usage, declarations: [], policy: defaultPolicy, callsAsText: false },
     }
     const failed: Message = {
       ...{
@@ -207,6 +229,7 @@ describe('the metrics of what stages decide', () => {
         retryable: true,
         retryAfterMs: 0,
         historyRefused: false,
+        toolsRefused: false,
       },
     }
     metrics.instruments.observed('llm-gateway', { messages: [finished, failed, failed], written: [] })

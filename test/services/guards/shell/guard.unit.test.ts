@@ -9,7 +9,7 @@ import { passing, refused } from './commands.ts'
 const usual: ShellGuardOptions = { tools: ['bash'], allowedFolders: ['/work', '/tmp'], workingFolder: '/work/app', home: '/home/u' }
 
 function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Verdict {
-  const declaration = { name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false }
+  const declaration = { name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null }
   const round = {
     conversation: 'c',
     turn: 1,
@@ -58,7 +58,7 @@ describe('where a command stands and what it is called with', () => {
   it('refuses a relative path where the shell starts is not known, and passes it after a cd', () => {
     const { workingFolder: _, ...elsewhere } = usual
     const verdict = (command: string) => {
-      const declaration = { name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false }
+      const declaration = { name: 'bash', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null }
       const round = {
         conversation: 'c',
         turn: 1,

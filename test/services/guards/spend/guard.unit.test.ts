@@ -17,7 +17,7 @@ function roundOf(round: number, amounts: JsonValue[], { time = noon, turn = 1 } 
 }
 
 function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } = {}): GuardedRound {
-  const declaration = { name: 'pay', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false }
+  const declaration = { name: 'pay', description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null }
   const calls = all.map((args, ordinal) => ({ ordinal, tool: 'pay', arguments: args, declaration }))
   return { conversation: 'c', turn, round, agent: 'a', time, calls }
 }

@@ -10,6 +10,7 @@ import { openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
 import { crc32c, createBroker, protocolError, sendRaw } from '../../../../shared/bus/kafka/driver.ts'
 import { produceRequest } from '../../../../shared/bus/kafka/produce-request.ts'
 import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
+import { createTopics } from '../../../../shared/bus/kafka/topic-admin.ts'
 import { systemClock } from '../../../../shared/clock.ts'
 import { runStage } from '../../../../shared/runtime/run-stage.ts'
 import { topicSpecs } from '../../../../shared/topology.ts'
@@ -21,12 +22,45 @@ const world = kafkaWorld()
 const silent = pino({ level: 'silent' })
 
 /** A topic that takes only small records, which no plan of Weir's would make. */
-async function narrowTopic(): Promise<string> {
-  const topic = newName('narrow')
-  await world.admin.createTopics({
-    topics: [{ topic, numPartitions: 1, configEntries: [{ name: 'max.message.bytes', value: '2000' }] }],
-  })
+const narrowTopic = () => topicWith({ 'max.message.bytes': '2000' })
+
+/** A topic that keeps batches as they were compressed, as Weir's own were planned once. */
+const keepingTopic = () => topicWith({ 'message.timestamp.type': 'LogAppendTime', 'compression.type': 'producer' })
+
+async function topicWith(config: Record<string, string>): Promise<string> {
+  const topic = newName('foreign')
+  const configEntries = Object.entries(config).map(([name, value]) => ({ name, value, reason: '' }))
+  await createTopics(world.admin, [{ topic, kind: 'log', numPartitions: 1, replicationFactor: -1, configEntries }])
   return topic
+}
+
+/** What a producer writes that compresses by a codec; `compress` takes the records of a batch. */
+async function produceCompressed(topic: string, texts: string[], codec: number, compress: (records: Buffer) => Buffer): Promise<void> {
+  const batch = encodeBatch(
+    texts.map((text) => record(topic, text)),
+    Date.now(),
+  )
+  const compressed = Buffer.concat([batch.subarray(0, 61), compress(batch.subarray(61))])
+  compressed.writeInt32BE(compressed.length - 12, 8)
+  compressed.writeInt16BE(codec, 21)
+  compressed.writeUInt32BE(crc32c(compressed.subarray(21)), 17)
+  const [host = '', port = ''] = (world.brokers[0] ?? '').split(':')
+  const broker = await createBroker({ brokers: world.brokers }, { host, port: Number(port) }, () => () => {})
+  await broker.connect()
+  const [answer] = await sendRaw(broker, produceRequest([{ topic, partition: 0, batch: compressed }]))
+  if (answer?.errorCode !== 0) throw protocolError(answer?.errorCode ?? -1)
+  await broker.connectionPool.pool[0]?.disconnect()
+}
+
+/** Snappy as Java's producers frame it, of one literal: nothing is made smaller. */
+function snappy(bytes: Buffer): Buffer {
+  const length = Buffer.from([(bytes.length & 0x7f) | 0x80, bytes.length >> 7])
+  const literal = Buffer.from([61 << 2, (bytes.length - 1) & 0xff, (bytes.length - 1) >> 8])
+  const block = Buffer.concat([length, literal, bytes])
+  const header = Buffer.from([0x82, ...Buffer.from('SNAPPY'), 0, 0, 0, 0, 1, 0, 0, 0, 1])
+  const size = Buffer.alloc(4)
+  size.writeInt32BE(block.length)
+  return Buffer.concat([header, size, block])
 }
 
 describe('a record that is too large for the broker', () => {
@@ -166,7 +200,7 @@ describe('records that retention deletes', () => {
 describe('records of others', () => {
   it('are read when kafkajs compressed them by gzip, with the time of the log', async () => {
     const bus = await world.open()
-    const topic = await world.topic(bus)
+    const topic = await keepingTopic()
     const producer = world.kafka.producer()
     await producer.connect()
     const texts = Array.from({ length: 100 }, (_, n) => `foreign ${n}`)
@@ -187,20 +221,31 @@ describe('records of others', () => {
 
   it('are read when they were compressed by zstd', async () => {
     const bus = await world.open()
+    const topic = await keepingTopic()
+    await produceCompressed(topic, ['a', 'b'], 4, zstdCompressSync)
+    expect((await readAll(bus, topic)).map(textOf)).toEqual(['a', 'b'])
+  })
+
+  it('are read when they were compressed by what Weir cannot read: brokers unpack it, in the topics that Weir makes', async () => {
+    const bus = await world.open()
     const topic = await world.topic(bus)
-    const batch = encodeBatch([record(topic, 'a'), record(topic, 'b')], Date.now())
-    const compressed = Buffer.concat([batch.subarray(0, 61), zstdCompressSync(batch.subarray(61))])
-    compressed.writeInt32BE(compressed.length - 12, 8)
-    compressed.writeInt16BE(4, 21)
-    compressed.writeUInt32BE(crc32c(compressed.subarray(21)), 17)
-    const [host = '', port = ''] = (world.brokers[0] ?? '').split(':')
-    const broker = await createBroker({ brokers: world.brokers }, { host, port: Number(port) }, () => () => {})
-    await broker.connect()
-    const [answer] = await sendRaw(broker, produceRequest([{ topic, partition: 0, batch: compressed }]))
-    if (answer?.errorCode !== 0) throw protocolError(answer?.errorCode ?? -1)
-    await broker.connectionPool.pool[0]?.disconnect()
-    const records = await readAll(bus, topic)
-    expect(records.map(textOf)).toEqual(['a', 'b'])
+    const texts = Array.from({ length: 20 }, (_, n) => `packed ${n}`)
+    await produceCompressed(topic, texts, 2, snappy)
+    await bus.append([record(topic, 'ours')])
+    const recording = await subscribeRecording(bus, { group: newName('group'), topic })
+    await until('they are read', () => recording.records.length === 21)
+    expect(recording.values()).toEqual([...texts, 'ours'])
+  })
+
+  it('stop who reads them where the topic keeps them so, with what to set', async () => {
+    const bus = await world.open()
+    const topic = await keepingTopic()
+    await produceCompressed(topic, ['a'.repeat(200)], 2, snappy)
+    const recording = await subscribeRecording(bus, { group: newName('group'), topic })
+    await expect(recording.subscription.failed).rejects.toMatchObject({
+      code: 'bus.compression-unreadable',
+      message: expect.stringContaining('Set compression.type of the topic to uncompressed'),
+    })
   })
 
   it('are left out when their transaction was aborted', async () => {

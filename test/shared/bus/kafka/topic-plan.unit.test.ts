@@ -17,7 +17,7 @@ describe('the plan of the topics', () => {
       'retention.bytes': '-1',
       'message.timestamp.type': 'LogAppendTime',
       'max.message.bytes': String(limits.recordBytesMax + batchOverheadBytes),
-      'compression.type': 'producer',
+      'compression.type': 'uncompressed',
       'unclean.leader.election.enable': 'false',
     })
   })
@@ -50,7 +50,7 @@ describe("the lines for Kafka's own tool", () => {
       [
         'kafka-topics.sh --bootstrap-server one:9092 --create --if-not-exists --topic weir.history --partitions 4 --replication-factor 3',
         '--config cleanup.policy=compact --config message.timestamp.type=LogAppendTime --config max.message.bytes=10551296',
-        '--config compression.type=producer --config unclean.leader.election.enable=false --config min.insync.replicas=2',
+        '--config compression.type=uncompressed --config unclean.leader.election.enable=false --config min.insync.replicas=2',
       ].join(' '),
     ])
   })

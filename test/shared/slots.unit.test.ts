@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createSlots } from '../../../services/executor/slots.ts'
+import { createSlots } from '../../shared/slots.ts'
 
 /** Takes places in the name of `who`, and remembers who got one and how to give it back. */
 function guests(count: number) {
@@ -14,7 +14,7 @@ function guests(count: number) {
   return { wait, seated, free: (who: string) => free.get(who)?.() }
 }
 
-describe('places for running tools', () => {
+describe('places', () => {
   it('are given at once while there are any', () => {
     const { wait, seated } = guests(2)
     for (const who of ['a1', 'a2', 'a3']) wait('a', who)

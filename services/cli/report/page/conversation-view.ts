@@ -1,0 +1,222 @@
+// One conversation: the top, the time axis, the list, and what ties them together. What is open, chosen and looked for is kept here and nowhere else.
+
+import type { Chart } from './chart.ts'
+import { chart } from './chart.ts'
+import type { RecordTable, ReportData, ReportIndex, ShownRound, ShownTurn } from './data.ts'
+import { element } from './element.ts'
+import { bindKeys } from './keys.ts'
+import { recordsView } from './records-view.ts'
+import { roundDetails } from './round-details.ts'
+import { roundList } from './round-list.ts'
+import { rowHead } from './round-row.ts'
+import type { Row } from './rows.ts'
+import { rowsOf } from './rows.ts'
+import type { Kind } from './search.ts'
+import { hasWords, isOfKind, wordsIn } from './search.ts'
+import { exchange, summary } from './summary.ts'
+import { toolbar } from './toolbar.ts'
+
+/** `leave` undoes what it has done outside of its node. */
+export type View = { node: HTMLElement; drawn: () => void; leave: () => void }
+
+/** Rounds of a page on paper whose details are printed too. */
+const printedDetailsMax = 60
+/** As wide as the lanes are on a sheet of A4 or letter. */
+const paperPixels = 600
+
+export function conversationView(data: ReportData, index: ReportIndex, readRecords: () => RecordTable): View {
+  const { turns } = data.timeline
+  const unfolded = new Set<string>()
+  const opened = new Set<string>()
+  const records = recordsView(readRecords)
+  const slowestMs = turns.flatMap(({ rounds }) => rounds).reduce((most, round) => Math.max(most, lastedOf(round)), 1)
+  let kind: Kind = 'all'
+  let words: string[] = []
+  let current = -1
+
+  const isOpen = (turn: number, loop: number) => unfolded.has(`${turn}/${loop}`)
+  const time: Chart = chart(data, { isOpen, onRound: goToRound, onLoop: goToLoop })
+  const list = roundList(build)
+  const tools = toolbar({ onKind: (chosen) => find(chosen, words), onQuery: (query) => find(kind, wordsIn(query)) })
+
+  function show(): void {
+    const isSearched = kind !== 'all' || words.length > 0
+    const matches = isSearched ? (round: ShownRound) => isOfKind(round, kind) && hasWords(round, words) : undefined
+    const rows = rowsOf(data, { isOpen, matches })
+    list.show(rows)
+    current = -1
+    tools.found(isSearched ? rows.filter((row) => row.kind === 'round').length : undefined)
+  }
+
+  function find(chosen: Kind, wanted: string[]): void {
+    kind = chosen
+    words = wanted
+    show()
+  }
+
+  // ── Rows ──
+
+  function build(row: Row): HTMLElement {
+    const head = rowHead(data, row, slowestMs)
+    const inLoop = row.kind === 'round' && row.loop >= 0
+    const item = element('div', { class: `row ${row.kind}-row${inLoop ? ' in-loop' : ''}` }, head)
+    if (row.kind === 'loop') head.addEventListener('click', () => toggleLoop(row.turn, row.loop))
+    if (row.kind === 'round') {
+      if (opened.has(`${row.turn}/${row.round}`)) openRow(item, row)
+      head.addEventListener('click', () => toggleRound(item, row))
+    }
+    if (row.kind === 'turn') {
+      const block = records.block(data, (turns[row.turn] as ShownTurn).records)
+      if (block !== null) item.append(block)
+    }
+    head.addEventListener('focus', () => choose(Number(item.dataset.place)))
+    return item
+  }
+
+  function toggleRound(item: HTMLElement, row: Row & { kind: 'round' }): void {
+    const key = `${row.turn}/${row.round}`
+    if (opened.delete(key)) {
+      item.querySelector('.details')?.remove()
+      item.classList.remove('open')
+      item.firstElementChild?.setAttribute('aria-expanded', 'false')
+      return
+    }
+    opened.add(key)
+    openRow(item, row)
+  }
+
+  function openRow(item: HTMLElement, { turn, round }: Row & { kind: 'round' }): void {
+    const own = turns[turn]
+    const shown = own?.rounds[round]
+    if (own === undefined || shown === undefined || item.classList.contains('open')) return
+    item.classList.add('open')
+    item.firstElementChild?.setAttribute('aria-expanded', 'true')
+    item.append(roundDetails(data, own, shown, records))
+  }
+
+  function toggleLoop(turn: number, loop: number): void {
+    const key = `${turn}/${loop}`
+    if (!unfolded.delete(key)) unfolded.add(key)
+    show()
+    time.draw()
+    go(list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop))
+  }
+
+  // ── Where somebody is ──
+
+  function choose(place: number): void {
+    current = place
+    const row = list.rows()[place]
+    time.point(row?.turn ?? 0, row?.kind === 'round' ? row.round : undefined)
+  }
+
+  function go(place: number): void {
+    const head = list.reach(place)?.querySelector<HTMLElement>('[data-row]')
+    if (head == null) return
+    head.focus({ preventScroll: true })
+    head.scrollIntoView({ block: 'nearest' })
+  }
+
+  function move(by: 1 | -1, wanted: (row: Row) => boolean = (row) => row.kind !== 'turn'): void {
+    const rows = list.rows()
+    for (let place = current + by; place >= 0 && place < rows.length; place += by) if (wanted(rows[place] as Row)) return go(place)
+  }
+
+  function isRemarkable(row: Row): boolean {
+    if (row.kind === 'loop') return true
+    const round = row.kind === 'round' ? turns[row.turn]?.rounds[row.round] : undefined
+    return round !== undefined && (round.intervention !== null || round.failure !== null)
+  }
+
+  function goToRound(turn: number, round: number): void {
+    if (kind !== 'all' || words.length > 0) tools.clear()
+    go(list.rows().findIndex((row) => row.kind === 'round' && row.turn === turn && row.round === round))
+  }
+
+  function goToLoop(turn: number, loop: number): void {
+    if (kind !== 'all' || words.length > 0) tools.clear()
+    go(list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop))
+  }
+
+  // ── On paper ──
+
+  let beforePaper: string[] | undefined
+
+  function print(): void {
+    const isShort = turns.reduce((sum, { rounds }) => sum + rounds.length, 0) <= printedDetailsMax
+    beforePaper = [...unfolded]
+    if (isShort) for (const [turn, { loops }] of turns.entries()) for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
+    show()
+    list.fillAll()
+    for (const [place, row] of list.rows().entries()) {
+      const item = row.kind === 'round' && (isShort || isRemarkable(row)) ? list.reach(place) : undefined
+      if (item !== undefined) openRow(item, row as Row & { kind: 'round' })
+    }
+    time.draw(paperPixels)
+  }
+
+  function printed(): void {
+    unfolded.clear()
+    for (const key of beforePaper ?? []) unfolded.add(key)
+    show()
+    time.draw()
+  }
+
+  const main = element('main', {}, time.node, exchange(data), troubles(data), tools.node, list.node)
+  const node = element('div', { class: 'conversation' }, summary(data, index), main)
+  const unbind = bindKeys({
+    next: () => move(1),
+    previous: () => move(-1),
+    nextRemarkable: () => move(1, isRemarkable),
+    previousRemarkable: () => move(-1, isRemarkable),
+    search: tools.focus,
+    clear: tools.clear,
+  })
+  const resized = new ResizeObserver(() => {
+    if (!matchMedia('print').matches) time.draw()
+  })
+  show()
+  return {
+    node,
+    drawn() {
+      resized.observe(time.node)
+      window.addEventListener('beforeprint', print)
+      window.addEventListener('afterprint', printed)
+    },
+    leave() {
+      unbind()
+      resized.disconnect()
+      window.removeEventListener('beforeprint', print)
+      window.removeEventListener('afterprint', printed)
+    },
+  }
+}
+
+function lastedOf({ askedAt, endedAt }: ShownRound): number {
+  return askedAt === null || endedAt === null ? 0 : endedAt - askedAt
+}
+
+/** What no turn tells: messages that opened none, records that a stage could not take. */
+function troubles({ timeline: { messages, troubles, unreadable } }: ReportData): HTMLElement | null {
+  const lines = [
+    ...troubles.map(
+      ({ stage, reason, topic, partition, offset }) =>
+        `${stage} could not take a record: ${reason}${topic === null ? '' : ` (${topic}-${partition}-${offset})`}`,
+    ),
+    ...messages.map(
+      ({ text, messageId, end }) =>
+        `A message ${end === null ? 'waits for its turn' : `opened no turn: ${end.reason}`}: ${(text ?? messageId).slice(0, 200)}`,
+    ),
+    ...(unreadable === 0 ? [] : [`Records that this Weir cannot decode: ${unreadable}`]),
+  ]
+  if (lines.length === 0) return null
+  return element(
+    'section',
+    { class: 'troubles', 'aria-label': 'Also' },
+    element(
+      'ul',
+      {},
+      lines.map((line) => element('li', {}, line)),
+    ),
+  )
+}

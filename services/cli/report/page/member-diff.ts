@@ -1,0 +1,58 @@
+// What is different in the arguments of two calls: member by member where both are JSON objects, else word by word. Pure.
+
+import type { WordPiece } from './word-diff.ts'
+import { wordDiff } from './word-diff.ts'
+
+export type ArgumentDiff = {
+  /** Members that both have with the same value. */
+  unchanged: number
+  members: MemberDiff[]
+}
+
+/** `path`: as `user.tags[0]`; '' for the text as a whole. `pieces`: of a change. */
+export type MemberDiff = { kind: 'added' | 'removed'; path: string; text: string } | { kind: 'changed'; path: string; pieces: WordPiece[] }
+
+/** Members that are looked at; a longer text is compared as a text. */
+const membersMax = 500
+
+export function argumentDiff(before: string, after: string): ArgumentDiff {
+  const a = membersOf(before)
+  const b = membersOf(after)
+  if (a === undefined || b === undefined)
+    return before === after
+      ? { unchanged: 1, members: [] }
+      : { unchanged: 0, members: [{ kind: 'changed', path: '', pieces: wordDiff(before, after) }] }
+  const members: MemberDiff[] = []
+  let unchanged = 0
+  for (const [path, text] of a) {
+    const now = b.get(path)
+    if (now === text) unchanged += 1
+    else if (now === undefined) members.push({ kind: 'removed', path, text })
+    else members.push({ kind: 'changed', path, pieces: wordDiff(text, now) })
+  }
+  for (const [path, text] of b) if (!a.has(path)) members.push({ kind: 'added', path, text })
+  return { unchanged, members }
+}
+
+/** By path, in the order of the text; a text as it is, any other value as JSON. Undefined: no JSON object, or one with too many members. */
+function membersOf(raw: string): Map<string, string> | undefined {
+  const members = new Map<string, string>()
+  try {
+    const value: unknown = JSON.parse(raw)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    take(members, '', value)
+  } catch {
+    return undefined
+  }
+  return members.size > membersMax ? undefined : members
+}
+
+function take(members: Map<string, string>, path: string, value: unknown): void {
+  if (members.size > membersMax) return
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) {
+    if (path !== '') members.set(path, typeof value === 'string' ? value : JSON.stringify(value))
+    return
+  }
+  for (const [key, inner] of Object.entries(value))
+    take(members, Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, inner)
+}

@@ -1,0 +1,81 @@
+// The list of all rounds. Rows stand in chunks, and a chunk is filled when it comes near the window: so thousands of rounds cost what a few dozen do.
+// L1. A row that is not open is exactly as high as the style says, so that a chunk that is not filled has the height that it will have.
+
+import { element, fill } from './element.ts'
+import type { Row } from './rows.ts'
+
+export type RoundList = {
+  node: HTMLElement
+  /** In place of all rows that were there. */
+  show(rows: Row[]): void
+  /** The rows that are there, by their places. */
+  rows(): Row[]
+  /** Brings a row into the window, filled, and gives its node. */
+  reach(place: number): HTMLElement | undefined
+  /** Fills everything, for paper. */
+  fillAll(): void
+}
+
+const chunkRows = 10
+const marginPixels = 1200
+
+/** `build` makes the node of a row. */
+export function roundList(build: (row: Row) => HTMLElement): RoundList {
+  const node = element('div', { class: 'rounds', role: 'list', 'aria-label': 'Rounds' })
+  let shown: Row[] = []
+  let chunks: HTMLElement[] = []
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) if (isIntersecting) fillChunk(target as HTMLElement)
+    },
+    { rootMargin: `${marginPixels}px 0px` },
+  )
+
+  function fillChunk(chunk: HTMLElement): void {
+    if (chunk.childElementCount > 0) return
+    watcher.unobserve(chunk)
+    const first = chunks.indexOf(chunk) * chunkRows
+    chunk.style.height = ''
+    fill(
+      chunk,
+      shown.slice(first, first + chunkRows).map((row, index) => {
+        const item = build(row)
+        item.setAttribute('role', 'listitem')
+        item.dataset.place = String(first + index)
+        return item
+      }),
+    )
+  }
+
+  return {
+    node,
+
+    show(rows) {
+      watcher.disconnect()
+      shown = rows
+      chunks = []
+      for (let first = 0; first < rows.length; first += chunkRows) {
+        const chunk = element('div', { class: 'chunk', role: 'presentation' })
+        const heights = rows.slice(first, first + chunkRows).map(({ kind }) => `var(--${kind}-height)`)
+        const turns = heights.filter((height) => height.includes('turn')).length
+        chunk.style.height = `calc(${heights.length - turns} * var(--round-height) + ${turns} * var(--turn-height))`
+        chunks.push(chunk)
+      }
+      fill(node, chunks)
+      if (chunks[0] !== undefined) fillChunk(chunks[0])
+      for (const chunk of chunks) watcher.observe(chunk)
+    },
+
+    rows: () => shown,
+
+    reach(place) {
+      const chunk = chunks[Math.floor(place / chunkRows)]
+      if (chunk === undefined) return undefined
+      fillChunk(chunk)
+      const found = chunk.children[place % chunkRows]
+      return found instanceof HTMLElement ? found : undefined
+    },
+
+    fillAll: () => chunks.forEach(fillChunk),
+  }
+}

@@ -1,0 +1,160 @@
+// One row of the list: a turn, a folded loop, or a round.
+
+import { printable } from '../../terminal/printable.ts'
+import { count, second, took } from '../../terminal/quantities.ts'
+import type { ReportData, ShownRound, ShownTurn } from './data.ts'
+import type { Child } from './element.ts'
+import { element } from './element.ts'
+import { icon } from './icons.ts'
+import type { Row } from './rows.ts'
+import { lengthOf } from './rows.ts'
+import { lanes, shares } from './spans.ts'
+import { marksOfRound } from './tones.ts'
+import { code, phrases } from './words.ts'
+
+/** Characters of a text that a row can show; the rest would be laid out and never seen. */
+const charactersMax = 160
+const marksMax = 5
+
+/** The head of a row, which opens it. */
+export function rowHead({ timeline: { turns } }: ReportData, row: Row, slowestMs: number): HTMLElement {
+  const turn = turns[row.turn] as ShownTurn
+  switch (row.kind) {
+    case 'turn':
+      return turnHead(turn, row.turn, turns.length)
+    case 'loop':
+      return loopHead(turn, row.loop, row.isOpen)
+    case 'round':
+      return roundHead(turn, turn.rounds[row.round] as ShownRound, slowestMs)
+  }
+}
+
+function turnHead(turn: ShownTurn, place: number, turns: number): HTMLElement {
+  const { text, startedAt, rounds, sentence, tone } = turn
+  return element(
+    'div',
+    { class: 'turn-head' },
+    element(
+      'h2',
+      {},
+      turns === 1 ? 'Rounds' : `Turn ${place + 1} of ${turns}`,
+      element('span', { class: 'faint' }, ` ${count(rounds.length, 'round')}, ${second(startedAt)}`),
+    ),
+    turns > 1 && element('p', { class: 'turn-asked' }, text === null ? '(its text is no longer in the log)' : flowing(text)),
+    turns > 1 && element('p', { class: `turn-sentence ${tone}` }, phrases(sentence)),
+  )
+}
+
+function loopHead({ loops, rounds }: ShownTurn, place: number, isOpen: boolean): HTMLElement {
+  const loop = loops[place]
+  if (loop === undefined) return element('div', {})
+  const { from, to, key, rule, ms } = loop
+  const rungs = rounds.filter(({ round, intervention }) => round >= from && round <= to && intervention !== null).length
+  return element(
+    'button',
+    { type: 'button', class: 'head loop-head', 'aria-expanded': String(isOpen), 'data-row': '' },
+    element('span', { class: 'loop-count', 'aria-hidden': 'true' }, `${lengthOf(loop)}×`),
+    element(
+      'span',
+      { class: 'what' },
+      element('span', { class: 'loop-title' }, `Loop: rounds ${from} to ${to}`),
+      element('span', { class: 'loop-key' }, code(key === '' ? rule : cut(key))),
+    ),
+    element('span', { class: 'loop-rule' }, `${rule}${rungs === 0 ? '' : `, ${count(rungs, 'intervention')}`}`),
+    element('span', { class: 'took' }, took(ms)),
+  )
+}
+
+function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLElement {
+  const { askedAt, endedAt, calls } = round
+  const marks = marksOfRound(round)
+  const begins = askedAt === null ? '' : `+${took(Math.max(0, askedAt - turn.startedAt))}`.replace(/^\+0 ms$/, '0')
+  return element(
+    'button',
+    { type: 'button', class: 'head round-head', 'aria-expanded': 'false', 'data-row': '' },
+    element('span', { class: 'number' }, String(round.round)),
+    element('span', { class: 'at' }, begins),
+    element(
+      'span',
+      { class: 'marks' },
+      marks.slice(0, marksMax).map((mark) => icon(mark)),
+      marks.length > marksMax && element('span', { class: 'faint' }, `+${marks.length - marksMax}`),
+    ),
+    element('span', { class: calls.length > 0 ? 'what two' : 'what' }, whatOf(round, flagsOf(round))),
+    timeBar(round, slowestMs),
+    element('span', { class: 'took' }, askedAt === null || endedAt === null ? 'open' : took(Math.max(0, endedAt - askedAt))),
+  )
+}
+
+export const rungWords = { nudge: 'nudge', text_only: 'then text only', end: 'end' } as const
+
+function flagsOf({ callsLeft, intervention }: ShownRound): HTMLElement | null {
+  if (callsLeft !== 0 && intervention === null) return null
+  const hand = icon({ name: 'hand', tone: 'warning', word: 'the loop-detector stepped in' }, false)
+  return element(
+    'span',
+    { class: 'flags' },
+    callsLeft === 0 && element('span', { class: 'flag' }, 'text only'),
+    intervention !== null && element('span', { class: 'flag stepped-in' }, hand, rungWords[intervention.rung]),
+  )
+}
+
+function whatOf({ calls, response, failure, note }: ShownRound, flags: HTMLElement | null): Child[] {
+  const [call] = calls
+  if (call !== undefined) {
+    const { name, raw, result } = call
+    const came = result === null ? '' : result.status === 'ok' ? result.text : result.reason || result.text
+    const more = calls.length > 1 && element('span', { class: 'faint' }, ` and ${count(calls.length - 1, 'call')} more`)
+    return [
+      element('span', { class: 'called' }, code(`${name}(${cut(raw)})`), more),
+      flags === null
+        ? element('span', { class: 'came' }, flowing(came))
+        : element('span', { class: 'end' }, element('span', { class: 'came' }, flowing(came)), flags),
+    ]
+  }
+  return [silentWords({ response, failure, note }), flags]
+}
+
+function silentWords({ response, failure, note }: Pick<ShownRound, 'response' | 'failure' | 'note'>): HTMLElement {
+  if (failure !== null) return element('span', { class: 'came bad' }, flowing(failure.reason))
+  if (response === null) return element('span', { class: 'came' }, note === null ? 'no response yet' : flowing(note))
+  if (response.text.trim() !== '') return element('span', { class: 'said' }, flowing(response.text))
+  return element(
+    'span',
+    { class: 'came' },
+    response.reasoning === null ? 'neither text nor a call' : 'thinking, and neither text nor a call',
+  )
+}
+
+/** On one line. */
+function cut(text: string): string {
+  return printable(text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text)
+}
+
+/** The same of a text for people, in which a line end means no more than a blank. */
+function flowing(text: string): string {
+  return cut(
+    text
+      .slice(0, 2 * charactersMax)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+}
+
+/** Where the time of the round went, as long as the round took compared with the slowest one. */
+function timeBar(round: ShownRound, slowestMs: number): HTMLElement {
+  const until = round.endedAt ?? round.askedAt ?? 0
+  const parts = shares(round, until)
+  const sum = lanes.reduce((total, lane) => total + parts[lane], 0)
+  const node = element('span', { class: 'time-bar', 'aria-hidden': 'true' })
+  if (sum === 0) return node
+  let at = 0
+  const stops = lanes.flatMap((lane) => {
+    const from = at
+    at += (100 * parts[lane]) / sum
+    return parts[lane] === 0 ? [] : [`var(--${lane}) ${from.toFixed(1)}% ${at.toFixed(1)}%`]
+  })
+  node.style.backgroundImage = `linear-gradient(90deg, ${stops.join(', ')})`
+  node.style.backgroundSize = `${Math.max(2, (100 * sum) / Math.max(1, slowestMs)).toFixed(1)}% 100%`
+  return node
+}

@@ -1,0 +1,77 @@
+// The bar above the list: which rounds are shown, a search, how many were found.
+
+import { count } from '../../terminal/quantities.ts'
+import { element, fill } from './element.ts'
+import type { Kind } from './search.ts'
+import { kinds } from './search.ts'
+
+export type Toolbar = {
+  node: HTMLElement
+  /** Undefined: all are shown. */
+  found(rounds: number | undefined): void
+  focus(): void
+  /** Shows all again. False: that was so already. */
+  clear(): boolean
+}
+
+/** Typing goes on while a search over thousands of rounds would be under way. */
+const quietMs = 120
+
+export function toolbar({ onKind, onQuery }: { onKind: (kind: Kind) => void; onQuery: (query: string) => void }): Toolbar {
+  const search = element('input', {
+    type: 'search',
+    placeholder: 'Search   /',
+    'aria-label': 'Search rounds',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  })
+  const result = element('output', { class: 'faint', 'aria-live': 'polite' })
+  const help = element(
+    'button',
+    { type: 'button', class: 'quiet', 'data-help': '', 'aria-haspopup': 'dialog' },
+    'Help',
+    element('kbd', {}, '?'),
+  )
+  const choices = kinds.map((kind) => {
+    const radio = element('input', {
+      type: 'radio',
+      name: 'kind',
+      value: kind,
+      checked: kind === 'all',
+      on: { change: () => onKind(kind) },
+    })
+    return element('label', {}, radio, element('span', {}, kind))
+  })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  search.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => onQuery(search.value), quietMs)
+  })
+
+  const node = element(
+    'div',
+    { class: 'toolbar', role: 'search' },
+    element('fieldset', { class: 'kinds' }, element('legend', { class: 'unseen' }, 'Which rounds'), choices),
+    search,
+    result,
+    help,
+  )
+  return {
+    node,
+    found: (rounds) => fill(result, rounds === undefined ? '' : count(rounds, 'round')),
+    focus() {
+      search.focus()
+      search.select()
+    },
+    clear() {
+      const all = node.querySelector<HTMLInputElement>('input[value="all"]')
+      if (search.value === '' && all?.checked === true) return false
+      search.value = ''
+      if (all !== null) all.checked = true
+      clearTimeout(timer)
+      onQuery('')
+      onKind('all')
+      return true
+    },
+  }
+}

@@ -1,0 +1,111 @@
+// What a report shows of one conversation: its timeline with what is found out about it, and its raw records. Pure.
+
+import type { Declaration } from '../../../shared/messages.ts'
+import type { Logged } from '../inspect/logged.ts'
+import { all, inOrder } from '../inspect/logged.ts'
+import type { RoundTimeline, Timeline, TurnTimeline } from '../inspect/timeline.ts'
+import { earlierCalls } from './earlier-calls.ts'
+import { costOf, loopsOf } from './loops.ts'
+import type { Figures, Loop, RecordTable, ReportData, ShownRound, ShownTurn } from './page/data.ts'
+import type { TableBuilder } from './record-table.ts'
+import { beginTable } from './record-table.ts'
+import { sentenceOf, sentenceOfAll } from './sentence.ts'
+import { streaksOf } from './streaks.ts'
+
+export type MadeReport = { data: ReportData; records: RecordTable }
+
+/** `given`: the records that the timeline was made of. `where`: the partition that they stand in, and the prefix of their topics. */
+export function reportData(timeline: Timeline, given: readonly Logged[], where: { partition: number; topicPrefix: string }): MadeReport {
+  const table = beginTable()
+  const byTurn = Map.groupBy(inOrder(given), turnOf)
+  const turns = timeline.turns.map((turn) => shownTurn(turn, byTurn.get(turn.turn) ?? [], table))
+  const shown = new Set(timeline.turns.map(({ turn }) => turn))
+  const others = [...byTurn].flatMap(([turn, records]) => (turn !== undefined && shown.has(turn) ? [] : records))
+  const figures = turns.map(({ figures }) => figures).reduce(summed, nothing)
+  const told = sentenceOfAll(
+    turns.map(({ shown: { sentence, tone, loops } }, index) => ({ sentence, tone, loops, turn: timeline.turns[index] as TurnTimeline })),
+    figures,
+  )
+  const [only] = turns
+  const { sentence, tone } = turns.length === 1 && only !== undefined ? only.shown : told
+  return {
+    data: {
+      timeline: { ...timeline, turns: turns.map(({ shown }) => shown) },
+      sentence,
+      tone,
+      figures,
+      ...where,
+      records: table.add(others),
+    },
+    records: table.table,
+  }
+}
+
+function shownTurn(turn: TurnTimeline, records: Logged[], table: TableBuilder): { shown: ShownTurn; figures: Figures } {
+  const byRound = Map.groupBy(records, roundOf)
+  const loops = loopsOf(turn.rounds)
+  const figures = figuresOf(turn, loops)
+  const streaks = streaksOf(records)
+  const earlier = earlierCalls()
+  const rounds = turn.rounds.map((round): ShownRound => {
+    const own = byRound.get(round.round) ?? []
+    return {
+      ...round,
+      offered: round.offered.length,
+      found: earlier(round, declarationsIn(own)),
+      streaks: streaks.get(round.round) ?? [],
+      records: table.add(own),
+    }
+  })
+  const others = [...byRound].flatMap(([round, own]) => (round === undefined || round === 0 ? own : []))
+  return { shown: { ...turn, ...sentenceOf(turn, loops, figures), loops, rounds, records: table.add(others) }, figures }
+}
+
+function turnOf({ message }: Logged): number | undefined {
+  return message !== undefined && 'turn' in message ? (message.turn ?? undefined) : undefined
+}
+
+function roundOf({ message }: Logged): number | undefined {
+  return message !== undefined && 'round' in message ? message.round : undefined
+}
+
+function declarationsIn(own: Logged[]): Declaration[] {
+  return all(own, 'round-checked')[0]?.message.declarations ?? []
+}
+
+// ── Figures ──
+
+const nothing: Figures = {
+  ...{ rounds: 0, loopRounds: 0, ms: 0, loopMs: 0, inputTokens: 0, outputTokens: 0, loopTokens: 0, calls: 0, ran: 0, stopped: 0 },
+}
+
+function figuresOf({ rounds, startedAt, end }: TurnTimeline, loops: Loop[]): Figures {
+  const last = end?.at ?? rounds.at(-1)?.endedAt ?? rounds.at(-1)?.askedAt ?? startedAt
+  const figures = rounds.map(figuresOfRound).reduce(summed, nothing)
+  return {
+    ...figures,
+    ms: Math.max(0, last - startedAt),
+    loopRounds: loops.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+    loopMs: loops.reduce((sum, { ms }) => sum + ms, 0),
+    loopTokens: loops.reduce((sum, { tokens }) => sum + tokens, 0),
+  }
+}
+
+function figuresOfRound(round: RoundTimeline): Figures {
+  const { calls, response } = round
+  const outputTokens = response?.usage.outputTokens ?? 0
+  return {
+    ...nothing,
+    rounds: 1,
+    inputTokens: costOf(round).tokens - outputTokens,
+    outputTokens,
+    calls: calls.length,
+    ran: calls.filter(({ tries }) => tries.some(({ startedAt }) => startedAt !== null)).length,
+    stopped: calls.filter(({ result }) => result?.status === 'rejected' || result?.status === 'vetoed').length,
+  }
+}
+
+function summed(one: Figures, other: Figures): Figures {
+  const keys = Object.keys(nothing) as (keyof Figures)[]
+  return Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) as Figures
+}

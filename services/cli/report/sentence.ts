@@ -1,0 +1,167 @@
+// Why a turn ended, what share of it was a loop, and what it cost, in one sentence for somebody who never saw Weir.
+
+import type { FailureClass } from '../../../shared/messages.ts'
+import { unreachable } from '../../../shared/stage.ts'
+import { reasons } from '../../conversation/texts.ts'
+import type { RoundTimeline, TurnEnd, TurnTimeline } from '../inspect/timeline.ts'
+import { count, took } from '../terminal/quantities.ts'
+import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
+
+export type Told = { sentence: Phrase[]; tone: Tone }
+
+/** `figures`: of this turn alone. */
+export function sentenceOf(turn: TurnTimeline, loops: Loop[], figures: Figures): Told {
+  const { phrases, tone } = endOf(turn, loops)
+  return { sentence: [...phrases, ...shareOf(loops, figures), ...costOf(figures), '.'], tone }
+}
+
+/** Of a conversation with several turns. `figures`: of all of them. `turns`: each with what was told of it, and its own loops. */
+export function sentenceOfAll(turns: (Told & { turn: TurnTimeline; loops: Loop[] })[], figures: Figures): Told {
+  const [only] = turns
+  if (only === undefined) return { sentence: ['No turn has begun in this conversation.'], tone: 'warning' }
+  const answered = turns.filter(({ turn }) => turn.end?.outcome === 'answered').length
+  const worst = turns.findLast(({ tone }) => tone === 'bad') ?? turns.findLast(({ tone }) => tone === 'warning')
+  const all = `${shareWords(answered, turns.length)} ended with an answer`
+  const loops = turns.flatMap((one) => one.loops)
+  if (worst === undefined) {
+    const looped = loops.length === 0 ? [] : loopText(loops, '; for a while ')
+    return { sentence: [all, ...looped, ...shareOf(loops, figures), ...costOf(figures), '.'], tone: 'good' }
+  }
+  const end: Phrase[] = [...shareOf(loops, figures), ...costOf(figures), '.']
+  const place = turns.indexOf(worst) + 1
+  const { phrases } = endOf(worst.turn, worst.loops)
+  return { sentence: [all, `; turn ${place}: `, ...lowered(phrases), ...end], tone: worst.tone }
+}
+
+function shareWords(some: number, all: number): string {
+  if (some === 0) return all === 2 ? 'Neither of 2 turns' : `None of ${all} turns`
+  if (some < all) return `${some} of ${all} turns`
+  return all === 2 ? 'Both turns' : `All ${all} turns`
+}
+
+type End = { phrases: Phrase[]; tone: Tone }
+
+function endOf(turn: TurnTimeline, loops: Loop[]): End {
+  const { end, rounds, startedAt } = turn
+  if (end === null)
+    return { phrases: [`The turn is still open after ${count(rounds.length, 'round')}: `, ...waitsFor(rounds.at(-1))], tone: 'warning' }
+  const after = `after ${count(end.totals.rounds, 'round')} and ${took(Math.max(0, end.at - startedAt))}`
+  switch (end.outcome) {
+    case 'answered':
+      return answered(end, loops, after)
+    case 'capped':
+      return { phrases: [`Ended without an answer ${after}: `, capText(end), ...loopText(loops, ', while ')], tone: 'bad' }
+    case 'cancelled':
+      return { phrases: [`Cancelled by the client ${after}`, ...doing(rounds.at(-1))], tone: 'warning' }
+    case 'failed':
+      return { phrases: [`Ended without an answer ${after}: `, ...failureText(end, turn, loops)], tone: 'bad' }
+    default:
+      return unreachable(end.outcome)
+  }
+}
+
+function answered({ cap, reason }: TurnEnd, loops: Loop[], after: string): End {
+  const isCut = Object.values(reasons.cutBy).some((cut) => reason.endsWith(cut))
+  const why: Phrase[] =
+    cap === null
+      ? loops.length === 0
+        ? []
+        : [', once it was stopped: ', ...loopText(loops)]
+      : [`, in the last response that it was allowed: its limit on ${capWords[cap]} was reached`, ...loopText(loops, ', while ')]
+  return {
+    phrases: [`The agent answered ${after}`, ...why, ...(isCut ? ['; its answer was cut short'] : [])],
+    tone: cap === null && !isCut ? 'good' : 'warning',
+  }
+}
+
+const capWords = { rounds: 'model rounds', calls: 'tool calls', wall: 'time', tokens: 'tokens' } as const
+
+function capText({ cap, reason }: TurnEnd): string {
+  return cap === null ? `a limit was reached (${reason})` : `the turn reached its limit on ${capWords[cap]}`
+}
+
+function failureText({ class: failure, reason }: TurnEnd, turn: TurnTimeline, loops: Loop[]): Phrase[] {
+  const internal = turn.failures[0]
+  if (internal !== undefined) return [`something failed inside of Weir (${internal.stage}: `, { code: internal.reason }, ')']
+  if (failure === 'no_progress' && loops.length > 0) return [...loopText(loops), ', and did not stop when it was asked to']
+  return [
+    failure === null ? 'it failed' : failureWords[failure],
+    ' (',
+    { code: reason },
+    ')',
+    ...(loops.length === 0 ? [] : loopText(loops, ', after ')),
+  ]
+}
+
+const failureWords: Record<FailureClass, string> = {
+  deterministic: 'the same request would fail again',
+  transient: "the model's provider failed, for now",
+  no_progress: 'the model made no progress',
+  budget: 'a limit was reached',
+  refused: 'the model or its provider declined',
+  provider: "the model's provider failed",
+  internal: 'something failed inside of Weir',
+  cancelled: 'it was cancelled',
+  context_full: 'the conversation no longer fits into what the model can read',
+}
+
+// ── Loops ──
+
+const loopWords: Record<string, string> = {
+  'identical-failure': 'kept making the same failing call',
+  'schema-failure': 'kept calling a tool with unusable arguments',
+  'identical-success': 'kept repeating a call that brought the same result',
+  'repeated-round': 'kept repeating the same calls',
+  'same-answer': 'kept rewording a call that brought the same result',
+  cycle: 'went round in a circle',
+  sweep: 'kept reading what it had read before',
+  chanting: 'kept saying the same',
+  monologue: 'kept talking and did nothing',
+  'empty-response': 'kept giving empty responses',
+}
+
+/** Of the longest one. Empty where there is none. */
+function loopText(loops: Loop[], before = ''): Phrase[] {
+  const longest = loops.toSorted((a, b) => b.to - b.from - (a.to - a.from))[0]
+  if (longest === undefined) return []
+  const { rule, key } = longest
+  return [
+    `${before}the model ${loopWords[rule] ?? 'made no progress'}`,
+    ...(key === '' || rule === 'empty-response' ? [] : [', ', { code: key }]),
+  ]
+}
+
+/** `; 4 of 5 rounds (80 %) were that loop`, and nothing where none were. */
+function shareOf(loops: Loop[], { rounds, loopRounds }: Figures): Phrase[] {
+  if (loopRounds === 0) return []
+  const share = `${Math.round((100 * loopRounds) / Math.max(1, rounds))} %`
+  return [`; ${loopRounds} of ${count(rounds, 'round')} (${share}) ${loops.length === 1 ? 'were that loop' : 'were loops'}`]
+}
+
+function costOf({ inputTokens, outputTokens, loopRounds }: Figures): Phrase[] {
+  const tokens = inputTokens + outputTokens
+  return tokens === 0 ? [] : [`${loopRounds === 0 ? '; it cost' : ', and it cost'} ${tokens.toLocaleString('en')} tokens in all`]
+}
+
+// ── What it was at ──
+
+function doing(round: RoundTimeline | undefined): Phrase[] {
+  const running = round?.calls.find(({ tries }) => tries.some(({ startedAt }) => startedAt !== null))
+  if (round === undefined || running === undefined) return []
+  return [`; the last tool that ran was `, { code: running.name }]
+}
+
+function waitsFor(round: RoundTimeline | undefined): Phrase[] {
+  if (round === undefined) return ['nothing was asked of the model yet']
+  const guards = round.guards.filter(({ answer, calls }) => answer === 'none' && calls.some(({ mode }) => mode === 'enforce'))
+  if (round.response === null && round.failure === null) return ['it waits for the model']
+  const call = round.calls.find(({ result, verdict }) => result === null && verdict.kind === 'cleared')
+  if (call === undefined) return ['it waits to be judged']
+  if (call.tries.length === 0 && guards.length > 0) return ['it waits for ', { code: guards.map(({ name }) => name).join(', ') }]
+  return ['it waits for ', { code: call.name }]
+}
+
+function lowered(phrases: Phrase[]): Phrase[] {
+  const [first, ...rest] = phrases
+  return typeof first === 'string' ? [first.charAt(0).toLowerCase() + first.slice(1), ...rest] : phrases
+}

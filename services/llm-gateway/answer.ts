@@ -1,0 +1,149 @@
+// The answer of one attempt while it streams: what of it is passed on, how long it may be silent, how much of it is taken.
+// Owns: reading the provider's stream no faster than its parts can be written, and leaving it. Does not own: what is written before and after it
+// (attempt.ts), what the provider's bytes mean (anthropic.ts).
+//
+// S1. While a record's worth of parts lies behind a write, nothing more is read: the provider's socket fills, and its server waits. That is no silence.
+// S2. Whatever ends the reading before the provider's own end (a stop, a limit, a failed write) takes the request off the network.
+
+import type { Logger } from 'pino'
+import type { Agent } from '../../shared/agents.ts'
+import type { Clock, Milliseconds } from '../../shared/clock.ts'
+import { limits } from '../../shared/limits.ts'
+import type { PartEvent, PartKind } from '../../shared/messages.ts'
+import { eventWeight } from '../../shared/part-weight.ts'
+import type { PartWriter } from './part-writer.ts'
+import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './provider.ts'
+import type { SilenceWatch } from './silence.ts'
+import { watchSilence } from './silence.ts'
+import { noLongerWanted, orStopped, stopped, waitingUntil } from './stopping.ts'
+import { inItsWords } from './text-calling.ts'
+
+/** What is asked, of whom, and where its parts go. `stallMs`: the agent's. `stop` aborts when nobody wants it any more. */
+export type AnswerOptions = {
+  connect: Connect
+  agent: Agent
+  request: ProviderRequest
+  stallMs: Milliseconds
+  clock: Clock
+  parts: PartWriter
+  stop: AbortSignal
+  log: Logger
+}
+
+/**
+ * `mentions`: whether a name stands in the answer, as a call's or in visible text, where calls may be recovered from (I2). `isReply`: it has visible
+ * text and no call.
+ */
+export type Answer = Finished & { mentions: (name: string) => boolean; isReply: boolean }
+
+/** Rejects when the parts cannot be written. */
+export async function streamAnswer(options: AnswerOptions): Promise<Answer | Failed | typeof stopped> {
+  const { stallMs, clock, parts, stop } = options
+  const names: string[] = []
+  let hasCalls = false
+  const text: string[] = []
+  let bytes = 0
+
+  const leave = new AbortController()
+  let stall: Failed | undefined
+  let isOver = false
+  const wordlessMs = stallMs * limits.wordlessStallsMax
+  const silence = watchSilence(clock, { silent: stallMs, wordless: wordlessMs }, (limit) => {
+    stall = limit === 'silent' ? silent(stallMs) : wordless(wordlessMs)
+    leave.abort(noLongerWanted)
+  })
+  // By hand: AbortSignal.any takes longer, and would tell the provider also of a stop that comes when the answer is there.
+  const { signal } = leave
+  const leaveNow = (): void => leave.abort(noLongerWanted)
+  stop.addEventListener('abort', leaveNow, { once: true })
+  if (stop.aborted) leaveNow()
+  const events = guarded(options, signal, silence)
+  const waiting = waitingUntil(signal)
+  try {
+    for (;;) {
+      const next = await waiting.for(events.next())
+      if (next === stopped) return stop.aborted ? stopped : (stall ?? stopped)
+      isOver = next.value.kind !== 'events'
+      if (next.value.kind === 'failed') return next.value
+      if (next.value.kind === 'finished') {
+        const visible = text.join('')
+        const isReply = !hasCalls && visible.trim() !== ''
+        // A name may come in pieces, and only the accumulator knows of which call: one that is declared and not called does no harm.
+        const called = names.join('')
+        return { ...next.value, isReply, mentions: (name) => names.includes(name) || called.includes(name) || visible.includes(name) }
+      }
+
+      for (const event of next.value.events) {
+        bytes += eventWeight(event)
+        if (isOfCall(event)) hasCalls = true
+        if (isOfCall(event) && event.name !== null && event.name !== names.at(-1)) names.push(event.name)
+        if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
+      }
+      silence.said()
+      if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
+      const room = parts.add(next.value.events)
+      if (room === undefined) continue
+      silence.pause()
+      if ((await orStopped(stop, room)) === stopped) return stopped
+      silence.resume()
+    }
+  } finally {
+    silence.stop()
+    waiting.end()
+    stop.removeEventListener('abort', leaveNow)
+    if (!isOver) leaveNow() // what is over has let go of its connection by itself
+    events.return(noEnding).catch(() => undefined)
+  }
+}
+
+const callKinds = new Set<PartKind>(['call_start', 'call_whole', 'call_arguments', 'call_done', 'call_piece', 'call_piece_beside'])
+
+function isOfCall({ kind }: PartEvent): boolean {
+  return callKinds.has(kind)
+}
+
+/** The provider's stream, with an ending whatever the provider's file does; errors of our own code are failures of the attempt too. */
+async function* guarded(
+  { connect, agent, request, log }: AnswerOptions,
+  signal: AbortSignal,
+  silence: SilenceWatch,
+): AsyncGenerator<Streamed, Failed> {
+  try {
+    silence.pause() // what loads here is our own code
+    const provider = await connect(agent)
+    silence.resume()
+    yield* provider.stream(inItsWords(agent, request), signal, silence.heard)
+    return noEnding
+  } catch (error) {
+    const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`
+    if (!signal.aborted) log.error({ err: error }, reason)
+    return { ...noEnding, reason }
+  }
+}
+
+const noEnding: Failed = {
+  kind: 'failed',
+  code: 'provider.stream',
+  class: 'internal',
+  reason: 'the stream of the provider had no ending',
+  retryable: true,
+  retryAfterMs: null,
+}
+
+function silent(stallMs: Milliseconds): Failed {
+  return stalled(`no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`)
+}
+
+function wordless(ms: Milliseconds): Failed {
+  const rule = `${limits.wordlessStallsMax} times the agent's setting stallMs`
+  return stalled(`nothing of an answer from the provider for ${ms} ms, only signs of life (${rule})`)
+}
+
+function stalled(reason: string): Failed {
+  return { kind: 'failed', code: 'provider.stalled', class: 'transient', reason, retryable: true, retryAfterMs: null }
+}
+
+function tooLarge(bytes: number): Failed {
+  const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
+  return { kind: 'failed', code: 'provider.stream', class: 'deterministic', reason, retryable: false, retryAfterMs: null }
+}

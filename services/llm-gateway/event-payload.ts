@@ -1,0 +1,30 @@
+// What stands in the data of one server-sent event, alike for every provider.
+
+import type { ExactValues } from './exact-json.ts'
+import { exactValues, isObject, parseJson } from './exact-json.ts'
+
+type Json = Record<string, unknown>
+
+/**
+ * `object`: an event of the provider's protocol, or an error; `exact`: what stands in it as it was written. `end`: the mark that closes a stream of Chat Completions, and at some servers every
+ * stream. `nothing`: there is none. `error`: not as JSON. `unread`: it cannot even be the beginning of an object, so nothing of one is lost. `broken`: it
+ * can.
+ */
+export type Payload =
+  | { kind: 'object'; value: Json; exact: ExactValues }
+  | { kind: 'end' | 'nothing' | 'unread' | 'broken' }
+  | { kind: 'error'; said: string }
+
+/** `name`: the event's `event:` line. */
+export function payloadOf(name: string | null, data: string): Payload {
+  const text = data.trim()
+  if (text === '') return { kind: 'nothing' }
+  if (/^"?\[done\]"?$/i.test(text)) return { kind: 'end' }
+  const value = parseJson(text)
+  if (isObject(value)) return { kind: 'object', value, exact: exactValues(text) }
+  // Some gateways put an error into a list.
+  const listed: unknown = Array.isArray(value) ? value.find((one) => isObject(one) && isObject(one.error)) : undefined
+  if (isObject(listed)) return { kind: 'object', value: listed, exact: exactValues(text) }
+  if (name === 'error') return { kind: 'error', said: text }
+  return { kind: text.startsWith('{') || text.startsWith('[') ? 'broken' : 'unread' }
+}

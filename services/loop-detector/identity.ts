@@ -1,0 +1,19 @@
+// Which of a call's arguments say what call it is. A tool's hints may leave some out, those that only comment ("reason", "explanation"): models word
+// them anew each time, so a loop would never look like one. Or they name the few that alone count. Nothing is guessed from names: a `reason` may as
+// well be the point of a call.
+
+import { foundAt, stepsOf, withoutPath } from '../../shared/arguments/argument-path.ts'
+import type { ToolHints } from '../../shared/messages.ts'
+
+/** The value that identifies a call; `parsed`: all of its arguments. */
+export function identityOf(parsed: unknown, hints: ToolHints | null | undefined): unknown {
+  if (hints === null || hints === undefined) return parsed
+  const { ignoreFields, loopKey } = hints
+  const kept = loopKey.length === 0 ? parsed : Object.fromEntries(loopKey.map((path) => [path, oneOf(foundAt(parsed, stepsOf(path)))]))
+  return ignoreFields.reduce((value, path) => withoutPath(value, stepsOf(path)), kept)
+}
+
+/** What is not there, and null, is the same nothing. */
+function oneOf(found: unknown[]): unknown {
+  return found.length < 2 ? (found[0] ?? null) : found
+}

@@ -1,0 +1,70 @@
+// Arguments that change with each call and mean nothing: the time of the call, its number, a word that keeps caches away. What is left without them says
+// whether two calls are nearly the same one.
+// T1. A time is a stamp only if it looks like now: with seconds that somebody would not choose. Free slots, days and full minutes are questions.
+// T2. Other numbers and ids are never stamps by their look, only by the name that they stand under: 4101 may be the next customer.
+
+import { limits } from '../../shared/limits.ts'
+
+/** Whether it is worth looking for stamps in this argument text: most have nothing that looks like one. */
+export function mayBeStamped(raw: string): boolean {
+  return stampLike.test(raw)
+}
+
+const stampLike = /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=/i
+
+/** The arguments without their stamps, as one text; undefined: there are none in them. */
+export function withoutStamps(value: unknown): string | undefined {
+  let found = false
+  const plain = (key: string, member: unknown, depth: number): unknown => {
+    if (isStampName(key) && typeof member !== 'object') {
+      found = true
+      return null
+    }
+    if (typeof member === 'string') {
+      const text = member.length > limits.loopMaskedCharsMax ? member : unstamped(member)
+      if (text !== member) found = true
+      return text
+    }
+    if (typeof member === 'number' && isNow(member)) {
+      found = true
+      return null
+    }
+    if (typeof member !== 'object' || member === null || depth > limits.argumentDepthMax)
+      return typeof member === 'bigint' ? String(member) : member
+    if (Array.isArray(member)) return member.map((item) => plain('', item, depth + 1))
+    return Object.keys(member)
+      .sort()
+      .map((name) => [name, plain(name, (member as Record<string, unknown>)[name], depth + 1)])
+  }
+  const text = JSON.stringify(plain('', value, 0))
+  return found ? text : undefined
+}
+
+function isStampName(name: string): boolean {
+  return name.length <= stampNameCharsMax && stampName.test(name.replace(/[_-]/g, '').toLowerCase())
+}
+
+const stampNameCharsMax = 32
+const stampName =
+  /^(?:nonce|now|cb|cachebust(?:er|ing)?|(?:request|trace|span|correlation|idempotency)(?:id|key)|(?:attempt|retry|try|iteration)(?:s|no|number|count|index)?|retries|tries)$/
+
+/** Seconds or milliseconds since the epoch, from 2017 to 2033, and no full minute. */
+function isNow(number: number): boolean {
+  const seconds = number >= 1e12 ? number / 1000 : number
+  return seconds >= 1.5e9 && seconds < 2e9 && seconds % 60 !== 0
+}
+
+const clock = /\b\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:(?!00(?:\.0+)?(?!\d))\d{2}(?:[.,]\d{1,9})?(?: ?(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})\b)?/g
+const epoch = /\b1[5-9]\d{8}(?:\d{3})?\b/g
+/** Of an address. */
+const parameter = /([?&])(?:_|cb|nonce|now|cachebust\w{0,8})=[^&#\s]*/g
+const attempt = /\b(attempt|retry|try) ?#?\d+\b/gi
+
+function unstamped(text: string): string {
+  if (!/\d/.test(text)) return text
+  return text
+    .replace(parameter, '$1')
+    .replace(clock, '<now>')
+    .replace(epoch, (digits) => (isNow(Number(digits)) ? '<now>' : digits))
+    .replace(attempt, '$1')
+}

@@ -1,0 +1,153 @@
+// Approvals, told a second time from the log of the stage's inbox: a call that the rules name waits for a person; the first decision before it expires counts,
+// unless the call was withdrawn before; time decides like a person. What came of it is told once, the guard's verdict says the same, nobody was told
+// otherwise, and no such call started that was not approved before.
+
+import type { ApprovalOutcome, CallVerdict } from '../../../shared/messages.ts'
+import type { Checker, Evidence, Violation } from '../evidence.ts'
+import { addressOf, callKey, recordsOf, roundKey } from '../evidence.ts'
+
+const checker = 'approvals'
+
+/** A call that waits for a person; `by` and `time`: of what decided it. */
+type Waiting = { key: string; ordinal: number; outcome: ApprovalOutcome | undefined; by: string; time: number; at: string }
+
+type Round = { calls: Waiting[]; asked: number[]; withdrawn: number[]; expiresAt: number; time: number; at: string }
+
+export const approvals: Checker = {
+  name: checker,
+  check(evidence) {
+    const rounds = roundsOf(evidence)
+    const calls = new Map([...rounds.values()].flatMap((round) => round.calls.map((call) => [call.key, call])))
+    return [...asked(rounds, evidence), ...told(calls, evidence), ...verdicts(rounds, evidence), ...started(calls, evidence)]
+  },
+}
+
+/** By round. */
+export function roundsOf(evidence: Evidence): Map<string, Round> {
+  const rounds = new Map<string, Round>()
+  const until = new Map(recordsOf(evidence, 'approval-pending').map(({ message }) => [roundKey(message), message.until]))
+  for (const record of recordsOf(evidence, 'approval-asked', 'approval-answered', 'approval-withdrawn', 'tick')) {
+    if (record.topic !== 'approvals') continue
+    const { message } = record
+    const key = message.type === 'tick' ? message.unit : roundKey(message)
+    const round = rounds.get(key)
+    if (message.type === 'approval-asked') {
+      if (round !== undefined) continue
+      const waiting = message.calls.filter(({ arguments: text }) => needsPerson(text))
+      const calls = waiting.map(({ ordinal }) => ({ key: callKey(message, ordinal), ordinal, outcome: undefined, by: '', time: 0, at: '' }))
+      const asked = message.calls.map(({ ordinal }) => ordinal)
+      const expiresAt = until.get(key) ?? message.until
+      rounds.set(key, { calls, asked, withdrawn: [], expiresAt, time: record.time, at: addressOf(record) })
+      continue
+    }
+    if (round === undefined) continue
+    const time = Math.max(round.time, record.time)
+    if (message.type === 'tick' && time < round.expiresAt) continue
+    round.time = time
+    const decide = (isMeant: (ordinal: number) => boolean, outcome: ApprovalOutcome, by = '') => {
+      for (const call of round.calls)
+        if (call.outcome === undefined && isMeant(call.ordinal)) Object.assign(call, { outcome, by, time, at: addressOf(record) })
+    }
+    if (time >= round.expiresAt) decide(() => true, 'expired')
+    if (message.type === 'approval-answered')
+      decide((ordinal) => ordinal === message.ordinal, message.answer === 'approve' ? 'approved' : 'rejected', message.by)
+    if (message.type === 'approval-withdrawn') {
+      round.withdrawn.push(...message.calls.map(({ ordinal }) => ordinal))
+      decide((ordinal) => message.calls.some((call) => call.ordinal === ordinal), 'withdrawn')
+    }
+  }
+  return rounds
+}
+
+/** As the rule of people.ts says it; what cannot be read waits. */
+function needsPerson(text: string): boolean {
+  try {
+    const { risk } = JSON.parse(text) as { risk?: string }
+    return risk?.includes('person') ?? false
+  } catch {
+    return true
+  }
+}
+
+/** Every call that the rule names was asked about, and no other. */
+function asked(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
+  const violations: Violation[] = []
+  const pending = new Map(recordsOf(evidence, 'approval-pending').map((record) => [roundKey(record.message), record]))
+  for (const [key, { calls, expiresAt, at }] of rounds) {
+    const record = pending.get(key)
+    pending.delete(key)
+    const shown = (record?.message.calls ?? []).map(({ ordinal }) => ordinal)
+    const named = calls.map(({ ordinal }) => ordinal)
+    if (`${shown}` !== `${named}`)
+      violations.push({ checker, what: `of ${key} people were asked about [${shown}], and the rule names [${named}]`, at })
+    for (const { outcome, ordinal } of calls)
+      if (outcome === undefined)
+        violations.push({ checker, what: `call ${ordinal} of ${key} waits for ever; it should have expired at ${expiresAt}`, at })
+  }
+  for (const [key, record] of pending)
+    violations.push({ checker, what: `people were asked about ${key}, and nobody wanted it`, at: addressOf(record) })
+  return violations
+}
+
+/** To clients, by the stage, and to each who decided, by what wrote it for them. */
+function told(calls: Map<string, Waiting>, evidence: Evidence): Violation[] {
+  const violations: Violation[] = []
+  const heard = new Set<string>()
+  for (const record of recordsOf(evidence, 'approval-decided')) {
+    const { message } = record
+    const key = callKey(message, message.ordinal)
+    const call = calls.get(key)
+    const say = (what: string) => violations.push({ checker, what: `${key} ${what}`, at: addressOf(record) })
+    if (heard.has(key)) say('is decided a second time')
+    heard.add(key)
+    if (message.outcome !== call?.outcome || message.by !== call.by)
+      say(`is told as ${message.outcome} by '${message.by}', and the log says ${call?.outcome} by '${call?.by}'`)
+  }
+  for (const { key, outcome, at } of calls.values())
+    if (outcome !== undefined && !heard.has(key)) violations.push({ checker, what: `that ${key} is ${outcome} is told to nobody`, at })
+  for (const { call: key, by, told } of evidence.decisions) {
+    const call = calls.get(key)
+    const counts = call?.by === by
+    if (told !== undefined && told !== counts)
+      violations.push({
+        checker,
+        what: `${by} was told that the word on ${key} ${told ? 'counts' : 'does not count'}, and by the log it does${counts ? '' : ' not'}`,
+        at: call?.at,
+      })
+  }
+  return violations
+}
+
+function verdicts(rounds: Map<string, Round>, evidence: Evidence): Violation[] {
+  const violations: Violation[] = []
+  const answered = new Set<string>()
+  for (const record of recordsOf(evidence, 'guard-verdict')) {
+    if (record.topic !== 'guard-verdicts.approval') continue
+    const key = roundKey(record.message)
+    const round = rounds.get(key)
+    const say = (what: string) => violations.push({ checker, what: `the verdict on ${key} ${what}`, at: addressOf(record) })
+    if (answered.has(key)) say('is given a second time')
+    answered.add(key)
+    const said = record.message.verdicts.map(({ ordinal, verdict, code }) => `${ordinal} ${wordOf(verdict, code)}`)
+    const expected = round?.asked.map(
+      (ordinal) => `${ordinal} ${round.calls.find((call) => call.ordinal === ordinal)?.outcome ?? 'approved'}`,
+    )
+    if (`${said}` !== `${expected}`) say(`is [${said}], and by the log [${expected}]`)
+  }
+  for (const [key, { asked, withdrawn, at }] of rounds)
+    if (!answered.has(key) && asked.some((ordinal) => !withdrawn.includes(ordinal)))
+      violations.push({ checker, what: `${key} was asked about and got no verdict`, at })
+  return violations
+}
+
+function wordOf(verdict: CallVerdict['verdict'], code: string): string {
+  return verdict === 'pass' ? 'approved' : code.replace('approval.', '')
+}
+
+function started(calls: Map<string, Waiting>, { starts }: Evidence): Violation[] {
+  return starts.flatMap(({ call: key, at: startedAt }) => {
+    const call = calls.get(key)
+    if (call === undefined || (call.outcome === 'approved' && startedAt >= call.time)) return []
+    return [{ checker, what: `${key} started at ${startedAt}, and was ${call.outcome ?? 'never decided'} at ${call.time}`, at: call.at }]
+  })
+}

@@ -1,0 +1,103 @@
+// The people of a run: calls whose argument `risk` names a person wait for one. Most decide within seconds, some not at all, some about when the call expires;
+// now and then two decide at once. Each decides from a process that is none of the fleet, as `weir approve` does, under a name of its own.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openDesk } from '../../services/approval/desk.ts'
+import type { Bus } from '../../shared/bus/port.ts'
+import { decode } from '../../shared/codec.ts'
+import type { ApprovalAnswer, ApprovalPending, PendingCall } from '../../shared/messages.ts'
+import type { Random } from '../simulation/random.ts'
+import { createRandom } from '../simulation/random.ts'
+import type { Decision } from './evidence.ts'
+import { callKey } from './evidence.ts'
+
+export type People = {
+  readonly decisions: Decision[]
+  /** Nobody decides any more; resolves when what was being said has been said. */
+  close(): Promise<void>
+}
+
+/** A call expires a quarter of it earlier (limits.approvalAnswerMs). */
+const waitMs = 24_000
+const retryMs = 500
+
+/** Which calls wait; returns the path of the file, for `weir approvals rules`. */
+export function writeRules(folder: string): string {
+  const rule = { name: 'a person is asked', tools: ['charge', 'look', 'pay'], pattern: { path: 'risk', matches: 'person' } }
+  const file = join(folder, 'rules.json')
+  writeFileSync(file, JSON.stringify({ rules: [rule], waitMs }))
+  return file
+}
+
+export function startPeople({ bus, prefix, partitions, seed }: { bus: Bus; prefix: string; partitions: number; seed: string }): People {
+  const desk = openDesk({ bus, append: (records) => bus.append(records), topicPrefix: prefix, partitions })
+  const closed = new AbortController()
+  const { signal } = closed
+  const decisions: Decision[] = []
+  const deciding = new Set<Promise<void>>()
+  const known = new Set<string>()
+  for (let partition = 0; partition < partitions; partition += 1) void follow(partition)
+
+  async function follow(partition: number): Promise<void> {
+    let from = 0
+    while (!signal.aborted) {
+      try {
+        for await (const records of bus.follow({ topic: `${prefix}activity`, partition, from, signal }))
+          for (const { value, offset } of records) {
+            from = offset + 1
+            const message = value === null ? undefined : decode(value)
+            if (message?.type === 'approval-pending') for (const call of message.calls) ask(message, call)
+          }
+      } catch {
+        await sleep(retryMs)
+      }
+    }
+  }
+
+  function ask(round: ApprovalPending, call: PendingCall): void {
+    if (known.has(call.id)) return // a line of activity may come twice
+    known.add(call.id)
+    const dice = createRandom(`${seed}/person/${call.id}`)
+    for (let people = dice.chance(0.25) ? 2 : 1; people > 0; people -= 1) {
+      const delayMs = delayOf(dice, round.until - Date.now())
+      const answer = dice.chance(0.75) ? 'approve' : 'reject'
+      if (delayMs === undefined) continue
+      const one = decide(
+        { call: callKey(round, call.ordinal), id: call.id, answer, by: `person-${known.size}-${people}`, told: undefined },
+        delayMs,
+      )
+      deciding.add(one)
+      void one.finally(() => deciding.delete(one))
+    }
+  }
+
+  async function decide(decision: Decision & { answer: ApprovalAnswer }, delayMs: number): Promise<void> {
+    const isLate = await sleep(delayMs, false, { signal }).catch(() => true)
+    if (isLate) return
+    decisions.push(decision)
+    const { id, answer, by } = decision
+    const told = await desk.decide({ id, answer, by, reason: answer === 'reject' ? 'not today' : '' }).catch(() => undefined)
+    decision.told = told?.counted // what failed may be in the log all the same
+  }
+
+  return {
+    decisions,
+    async close() {
+      closed.abort()
+      await Promise.all(deciding)
+    },
+  }
+}
+
+/** Undefined: this one never says anything. `leftMs`: until the call expires. */
+function delayOf(dice: Random, leftMs: number): number | undefined {
+  const when = dice.weighted([
+    [80, 'soon'],
+    [10, 'about when it expires'],
+    [10, 'never'],
+  ] as const)
+  if (when === 'never') return undefined
+  return when === 'soon' ? dice.between(0, 4_000) : Math.max(0, leftMs + dice.between(-1_000, 500))
+}

@@ -1,0 +1,101 @@
+// `weir report` as somebody at a shell has it: on a data folder, on a bundle, and what it says to what cannot be.
+
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { ReportData, ReportIndex } from '../../services/cli/report/page/data.ts'
+import type { Desk, Ended } from '../support/weir-command.ts'
+import { openDesk } from '../support/weir-command.ts'
+
+let desk: Desk
+const at = ['--data-folder', 'data']
+const report = (...args: string[]): Promise<Ended> => desk.run(['report', ...args])
+const page = (name: string) => readFile(join(desk.folder, name), 'utf8')
+
+function dataIn<T>(html: string, id: string): T {
+  const [, json = 'null'] = new RegExp(`<script type="application/json" id="${id}">(.*?)</script>`).exec(html) ?? []
+  return JSON.parse(json)
+}
+
+describe('weir report', () => {
+  beforeAll(async () => {
+    desk = await openDesk((call, number) => {
+      const told = JSON.stringify(call.system ?? '').includes('SYSTEM INTERVENTION')
+      const isLoop = JSON.stringify(call.messages[0]).includes('list')
+      if (isLoop && !told) return { kind: 'message', blocks: [{ type: 'tool_use', id: `toolu_${number}`, name: 'exec', input: '{}' }] }
+      return { kind: 'message', blocks: [{ type: 'text', text: 'Which </script> command?' }] }
+    })
+    for (const [conversation, text] of [
+      ['looping-1', 'list the files'],
+      ['quick-2', 'hello'],
+    ] as const)
+      await desk.run(['ask', '--agent', 'agent.yaml', ...at, '--conversation', conversation, text])
+  }, 60_000)
+  afterAll(() => desk.close())
+
+  it('makes one page of a conversation, and says where', async () => {
+    const { code, out, errors } = await report(...at, '--conversation', 'looping-1', '-o', 'one.html')
+    expect({ code, errors }).toEqual({ code: 0, errors: '' })
+    expect(out).toMatch(/^one\.html: 1 conversation, 4 rounds, \d+ kB\. Open it in a browser\.\n$/)
+    const html = await page('one.html')
+    expect(html).toContain('once it was stopped: the model kept making the same failing call, <code>exec({})</code>; 3 of 4 rounds (75 %)')
+    const { timeline } = dataIn<ReportData>(html, 'data-0')
+    expect(timeline.turns[0]?.loops).toMatchObject([{ from: 1, to: 3, rule: 'identical-failure' }])
+    expect(timeline.turns[0]?.rounds[2]?.streaks).toContainEqual({
+      rule: 'identical-failure',
+      what: 'exec({})',
+      before: 2,
+      after: 3,
+      rung: 'nudge',
+    })
+    expect(html).not.toContain(desk.folder)
+  })
+
+  it('makes one page of all conversations, of a bundle too, and it is the same', async () => {
+    expect((await report(...at, '-o', 'all.html')).code).toBe(0)
+    expect((await desk.run(['export', ...at, '-o', 'incident.weir'])).code).toBe(0)
+    expect(await report('incident.weir', '-o', 'bundle.html')).toMatchObject({ code: 0, errors: '' })
+    const [all, bundle] = [await page('all.html'), await page('bundle.html')]
+    expect(dataIn<ReportIndex>(bundle, 'index')).toMatchObject({
+      source: 'the bundle incident.weir',
+      conversations: [
+        { conversation: 'quick-2', place: 0 },
+        { conversation: 'looping-1', place: 1 },
+      ],
+    })
+    expect(dataIn(bundle, 'data-1')).toEqual(dataIn(all, 'data-1'))
+  })
+
+  it('shows one turn alone', async () => {
+    expect((await report(...at, '--conversation', 'looping-1', '--turn', '0', '-o', 'turn.html')).code).toBe(0)
+    const unknown = await report(...at, '--conversation', 'looping-1', '--turn', '99', '-o', 'other.html')
+    expect(unknown).toMatchObject({ code: 2, errors: 'weir: conversation looping-1 has no turn 99; its turns are 0\n' })
+    expect(await report(...at, '--turn', '0', '-o', 'other.html')).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('--turn needs --conversation'),
+    })
+  })
+
+  it('writes over nothing that is there, unless it is told to', async () => {
+    await writeFile(join(desk.folder, 'mine.html'), 'mine')
+    const refused = await report(...at, '-o', 'mine.html')
+    expect(refused.code).toBe(2)
+    expect(refused.errors).toContain('mine.html is there already: name another file (--output), or write over it with --force')
+    expect(await page('mine.html')).toBe('mine')
+    expect((await report(...at, '-o', 'mine.html', '--force')).code).toBe(0)
+    expect(await page('mine.html')).toContain('<!doctype html>')
+  })
+
+  it('says what was meant where there is no such conversation, and where nothing can be written', async () => {
+    const unknown = await report(...at, '--conversation', 'looping-2', '-o', 'none.html')
+    expect(unknown.code).toBe(1)
+    expect(unknown.errors).toContain('there is no conversation looping-2; did you mean looping-1')
+    const nowhere = await report(...at, '-o', 'no/such/folder/x.html')
+    expect(nowhere.code).toBe(2)
+    expect(nowhere.errors).toContain('no/such/folder/x.html cannot be written (ENOENT)')
+    expect(await report('absent.weir', '-o', 'none.html')).toMatchObject({
+      code: expect.any(Number),
+      errors: expect.stringContaining('absent.weir'),
+    })
+  })
+})

@@ -1,0 +1,132 @@
+// The page in a real browser, where the machine has a Chromium; elsewhere these are skipped, and reported as such.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Logged } from '../../../../services/cli/inspect/logged.ts'
+import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
+import { pageHtml } from '../../../../services/cli/report/page-html.ts'
+import { reportData } from '../../../../services/cli/report/report-data.ts'
+import type { Browser } from '../../../support/chromium.ts'
+import { findChromium, openChromium } from '../../../support/chromium.ts'
+import { hostileConversation, hostileTexts } from './hostile-conversation.ts'
+import { longConversation } from './long-conversation.ts'
+
+const program = findChromium()
+const inBrowser = program === undefined ? describe.skip : describe
+const folder = mkdtempSync(join(tmpdir(), 'weir-report-'))
+let browser: Browser
+
+function fileOf(name: string, conversations: Record<string, Logged[]>): string {
+  const reports = Object.values(conversations).map((records) =>
+    reportData(timelineOf(name, records, { reasoning: true }), records, { partition: 0, topicPrefix: 'weir.' }),
+  )
+  const entries = Object.keys(conversations).map((conversation, place) => {
+    const { sentence, tone } = reports[place]!.data
+    return { conversation, sentence, tone, turns: 1, rounds: 1, from: 0, to: 1, place }
+  })
+  const file = join(folder, `${name}.html`)
+  writeFileSync(file, pageHtml({ madeAt: 0, source: 'a test', conversations: entries }, reports).join(''))
+  return file
+}
+
+async function press(key: string): Promise<void> {
+  const text = key === 'Enter' ? '\r' : key
+  await browser.send('Input.dispatchKeyEvent', { type: 'keyDown', key, ...(text.length === 1 && { text }) })
+  await browser.send('Input.dispatchKeyEvent', { type: 'keyUp', key })
+}
+
+const focused = () => browser.evaluate<string>('document.activeElement.closest(".row")?.dataset.place ?? document.activeElement.type')
+
+inBrowser('the page in a browser', () => {
+  beforeAll(async () => {
+    browser = await openChromium(program ?? '')
+    await browser.send('Emulation.setDeviceMetricsOverride', { width: 1200, height: 800, deviceScaleFactor: 1, mobile: false })
+  }, 60_000)
+  afterAll(async () => {
+    await browser?.close()
+    rmSync(folder, { recursive: true, force: true })
+  }, 60_000)
+
+  it('obeys nothing that a model, a tool or a user wrote, and shows all of it', async () => {
+    await browser.open(fileOf('hostile', { c: hostileConversation() }))
+    await browser.evaluate('document.querySelectorAll(".round-head, summary, .more").forEach((one) => one.click())')
+    await browser.evaluate('new Promise((done) => setTimeout(done, 100))')
+    await browser.evaluate('document.querySelectorAll(".record summary").forEach((one) => one.click())')
+    expect(await browser.evaluate('document.body.dataset.obeyed ?? null')).toBeNull()
+    expect(
+      await browser.evaluate(
+        'document.querySelectorAll("img, iframe, object, embed, #page script, #page [onload], #page [onerror]").length',
+      ),
+    ).toBe(0)
+    const text = await browser.evaluate<string>('document.body.innerText')
+    expect(text).toContain(hostileTexts[0])
+    expect(text).toContain('\\u{202e}gnp.exe')
+    expect(text).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/u)
+    expect(await browser.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect(browser.complaints).toEqual([])
+  })
+
+  it('goes from row to row with j and k, opens and closes with Enter, and unfolds a loop', async () => {
+    await browser.open(fileOf('keys', { c: longConversation(12, 5) }))
+    for (const key of ['j', 'j', 'k', 'j']) await press(key)
+    expect(await focused()).toBe('2')
+    await press('Enter')
+    expect(await browser.evaluate('document.querySelector(".details").getAttribute("aria-label")')).toBe('Round 2')
+    await press('Enter')
+    expect(await browser.evaluate('document.querySelector(".details")')).toBeNull()
+    await press('n')
+    expect(await focused()).toBe('8')
+    expect(await browser.evaluate('document.querySelectorAll(".round-row").length')).toBe(7)
+    await press('Enter')
+    expect(await browser.evaluate('document.querySelectorAll(".round-row").length')).toBe(12)
+    expect(await focused()).toBe('8')
+  })
+
+  it('finds rounds, says how many, and shows all again with Escape', async () => {
+    await press('/')
+    expect(await focused()).toBe('search')
+    await browser.send('Input.insertText', { text: 'file-3.ts' })
+    await browser.evaluate(
+      'new Promise((done) => new MutationObserver(done).observe(document.querySelector("output"), { childList: true }))',
+    )
+    expect(await browser.evaluate('document.querySelector("output").textContent')).toBe('1 round')
+    await press('Escape')
+    expect(await browser.evaluate('document.querySelector("output").textContent')).toBe('')
+    await press('?')
+    expect(await browser.evaluate('document.querySelector("dialog").open')).toBe(true)
+  })
+
+  it('fills rows only where somebody looks, and all of them for paper', async () => {
+    await browser.open(fileOf('long', { c: longConversation(1_000, 0) }))
+    const rows = () => browser.evaluate<number>('document.querySelectorAll(".round-row").length')
+    expect(await rows()).toBeLessThan(200)
+    await browser.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+    await browser.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))')
+    expect(await browser.evaluate('[...document.querySelectorAll(".number")].at(-1).textContent')).toBe('1000')
+    expect(await rows()).toBeLessThan(400)
+    await browser.evaluate('dispatchEvent(new Event("beforeprint"))')
+    expect(await rows()).toBe(1_000)
+  })
+
+  it('fits a narrow window, opened rows too', async () => {
+    await browser.send('Emulation.setDeviceMetricsOverride', { width: 390, height: 800, deviceScaleFactor: 1, mobile: false })
+    await browser.open(fileOf('narrow', { c: longConversation(12, 5) }))
+    await browser.evaluate('document.querySelectorAll(".loop-head").forEach((one) => one.click())')
+    await browser.evaluate('document.querySelectorAll(".round-head").forEach((one) => one.click())')
+    expect(await browser.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    expect(
+      await browser.evaluate('[...new Set([...document.querySelectorAll(".round-head")].map((one) => one.offsetHeight))]'),
+    ).toHaveLength(1)
+  })
+
+  it('shows an index of several conversations, and each by its address', async () => {
+    await browser.open(fileOf('several', { one: longConversation(3, 0), two: longConversation(8, 5) }))
+    expect(await browser.evaluate('[...document.querySelectorAll("ol a")].map((one) => one.textContent)')).toEqual(['one', 'two'])
+    await browser.evaluate('document.querySelectorAll("ol a")[1].click()')
+    await browser.evaluate('new Promise((done) => setTimeout(done, 100))')
+    expect(await browser.evaluate('document.querySelector(".loop-title").textContent')).toBe('Loop: rounds 4 to 8')
+    expect(browser.complaints).toEqual([])
+  })
+})

@@ -1,0 +1,200 @@
+// The gateway's performer, the real SDKs and a bus that the test slows down, against an HTTP server that behaves badly: how long it is borne with, what
+// is read of it, and that its connection is really closed. On the real clock.
+
+import type { Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { startGateway } from '../../../services/llm-gateway/performer.ts'
+import { providers } from '../../../services/llm-gateway/providers.ts'
+import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
+import type { Agent } from '../../../shared/agents.ts'
+import { defaultSettings } from '../../../shared/agents.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import { limits } from '../../../shared/limits.ts'
+import { createLog } from '../../../shared/log.ts'
+import type { Message } from '../../../shared/messages.ts'
+import type { Performer, PerformerContext } from '../../../shared/performer.ts'
+import { modelRequest } from '../../support/messages.ts'
+import { sse } from '../../support/provider-streams.ts'
+import { agentOf, userSays } from './samples.ts'
+
+const stallMs = 200
+const apis = ['anthropic', 'openai-chat', 'openai-responses'] as const
+
+/** The beginning of an answer in each API: some text, and no end. */
+const beginnings: Record<(typeof apis)[number], string> = {
+  anthropic:
+    sse('content_block_start', '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}') +
+    sse('content_block_delta', '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"So far"}}'),
+  'openai-chat': 'data: {"choices":[{"index":0,"delta":{"content":"So far"}}]}\n\n',
+  'openai-responses': sse(
+    'response.output_text.delta',
+    '{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"So far"}',
+  ),
+}
+
+let server: Server | undefined
+let performer: Performer<AttemptTask> | undefined
+
+afterEach(async () => {
+  await performer?.close('lost')
+  server?.closeAllConnections()
+  await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)))
+  server = undefined
+  performer = undefined
+})
+
+type World = {
+  written: Message[]
+  sockets: Socket[]
+  /** The connections that the server has not seen the end of. */
+  open: () => number
+  holdWrites: (holds: boolean) => void
+  /** What is wanted of the round. */
+  want: (...tasks: AttemptTask[]) => void
+}
+
+/** One round of an agent whose model is behind a server that answers so; the attempt has begun. */
+async function ask(api: Agent['model']['provider'], answer: (response: ServerResponse) => void | Promise<void>): Promise<World> {
+  const sockets: Socket[] = []
+  server = createServer((request, response) => {
+    request.resume()
+    request.on('end', () => void answer(response))
+  })
+  server.on('connection', (socket) => sockets.push(socket))
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  const written: Message[] = []
+  let held = Promise.withResolvers<void>()
+  held.resolve()
+  const context: PerformerContext = {
+    ...{ owner: 'owner', partition: 0, clock: systemClock, formerOwnersDead: false, randomId: () => 'id' },
+    log: createLog({ level: 'silent' }),
+    async write(_, messages) {
+      if (messages.some(({ type }) => type === 'part')) await held.promise
+      written.push(...messages)
+      return []
+    },
+    history: async () => [userSays('hello')],
+    policy: async () => undefined,
+    policies: async () => [],
+    async *guardVerdicts() {},
+    historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
+  }
+  const agent = agentOf({}, { provider: api, baseUrl })
+  const running = startGateway({ agents: new Map([[agent.name, agent]]), connect: providers() })(context)
+  performer = running
+  const request = modelRequest({ settings: { ...defaultSettings, stallMs }, expiresAt: Date.now() + 60_000 })
+  const task: AttemptTask = { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }
+  running.reconcile('u', [task])
+  return {
+    written,
+    sockets,
+    open: () => sockets.filter(({ destroyed }) => !destroyed).length,
+    holdWrites(holds) {
+      if (holds) held = Promise.withResolvers()
+      else held.resolve()
+    },
+    want: (...tasks) => running.reconcile('u', tasks),
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(5)
+}
+
+const ended = ({ written }: World) => written.some(({ type }) => type === 'attempt-failed' || type === 'attempt-finished')
+
+/** Writes again and again until the client has left. */
+function trickle(response: ServerResponse, bytes: string): void {
+  const timer = setInterval(() => response.write(bytes), stallMs / 4)
+  response.on('close', () => clearInterval(timer))
+}
+
+describe.each(apis)('a server of %s', (api) => {
+  const stream = { 'content-type': 'text/event-stream' }
+  const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * stallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
+  const silent = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
+
+  it.each<[string, string, (response: ServerResponse) => void]>([
+    ['never sends its headers', silent, () => {}],
+    ['sends its headers and nothing else', silent, (response) => response.writeHead(200, stream).flushHeaders()],
+    ['falls silent in the middle', silent, (response) => response.writeHead(200, stream).write(beginnings[api])],
+    ['falls silent in the middle of an error', silent, (response) => response.writeHead(500).write('{"error":')],
+    ['sends comments and never an answer', wordless, (response) => trickle(response.writeHead(200, stream), ': wait\n\n')],
+    ['sends an event that never ends', wordless, (response) => trickle(response.writeHead(200, stream), 'data: {"a":\n')],
+    [
+      'begins an answer, and then sends only comments',
+      wordless,
+      (response) => {
+        response.writeHead(200, stream).write(beginnings[api])
+        trickle(response, ': wait\n\n')
+      },
+    ],
+  ])('that %s is given up, and its connection is closed', async (_, reason, answer) => {
+    const world = await ask(api, answer)
+    await until(() => ended(world))
+    expect(world.written.at(-1)).toMatchObject({ type: 'attempt-failed', class: 'transient', retryable: true, reason })
+    await until(() => world.open() === 0)
+    expect(world.sockets).toHaveLength(1)
+  })
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['before its headers', () => {}],
+    ['in the middle of its answer', (response) => response.writeHead(200, stream).write(beginnings[api])],
+    ['in the middle of its error', (response) => response.writeHead(500).write('{"error":')],
+  ])('that nobody waits for any more %s sees its connection closed, and nothing more is written', async (_, answer) => {
+    const arrived = Promise.withResolvers<void>()
+    const world = await ask(api, (response) => {
+      answer(response)
+      setTimeout(arrived.resolve, 40)
+    })
+    await arrived.promise
+    const before = world.written.length
+    world.want()
+    await until(() => world.open() === 0)
+    expect(world.written).toHaveLength(before)
+    expect(ended(world)).toBe(false)
+  })
+})
+
+describe('a bus that is slow', () => {
+  const event = (text: string) =>
+    sse('content_block_delta', JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }))
+  const padding = `: ${'x'.repeat(256 * 1024)}\n\n${event('y')}`
+  const end =
+    sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}') + sse('message_stop', '{"type":"message_stop"}')
+  /** What the server would send: far more than sockets hold. */
+  const paddings = 400
+
+  it('makes the server wait, and not our memory grow; that is no stall, and then the whole answer is read', async () => {
+    let sent = 0
+    const world = await ask('anthropic', async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      world.holdWrites(true)
+      for (const _ of [1, 2, 3]) response.write(event('x'.repeat(limits.partBytesMax)))
+      for (; sent < paddings && !response.destroyed; sent += 1)
+        if (!response.write(padding)) await new Promise((resolve) => response.once('drain', resolve))
+      response.end(event('the end') + end)
+    })
+    await until(() => sent > 0)
+    let before = -1
+    while (before !== sent) {
+      before = sent
+      await sleep(4 * stallMs)
+    }
+    expect(sent * padding.length).toBeLessThan(24 * 1024 * 1024)
+    expect(sent).toBeLessThan(paddings)
+    expect(ended(world)).toBe(false)
+
+    world.holdWrites(false)
+    await until(() => ended(world))
+    expect(world.written.at(-1)).toMatchObject({ type: 'attempt-finished', stop: 'end' })
+    expect(sent).toBe(paddings)
+    const texts = world.written.flatMap((message) => (message.type === 'part' ? message.events.map(({ text }) => text) : []))
+    expect(texts.join('')).toHaveLength(3 * limits.partBytesMax + paddings + 'the end'.length)
+  })
+})

@@ -1,0 +1,34 @@
+// Each way in which a server breaks its protocol, through the real SDK, the accumulator and the validator.
+
+import { describe, expect, it } from '@jest/globals'
+import { judgedRound } from '../../../services/cli/normalize/judged-round.ts'
+import { connect } from '../../../services/llm-gateway/providers.ts'
+import { argumentText } from '../../../shared/call.ts'
+import type { OddStream } from './odd-streams.ts'
+import { oddStreams, oddTools } from './odd-streams.ts'
+import { agentOf, readToEnd } from './samples.ts'
+
+/** The calls as the streams say them. */
+async function callsOf({ api, body }: OddStream, bytes = Buffer.from(body)): Promise<string[]> {
+  const fetch = () => Promise.resolve(new Response(bytes, { headers: { 'content-type': 'text/event-stream' } }))
+  const { events, ending } = await readToEnd(await connect(agentOf({}, { provider: api }), fetch))
+  const { response, rejections } = judgedRound({ events, ending, tools: oddTools })
+  return response.calls.map((call) => {
+    const rejection = rejections.find(({ ordinal }) => ordinal === call.ordinal)
+    return `${call.name} ${rejection === undefined ? argumentText(call) : (call.problem ?? rejection.code)}`
+  })
+}
+
+describe.each(oddStreams.map((stream) => [stream.api, stream.name, stream] as const))('%s with %s', (_api, _name, stream) => {
+  it('runs what was said, and nothing else', async () => {
+    expect(await callsOf(stream)).toEqual(stream.calls)
+  })
+
+  it('runs nothing more when it is cut off', async () => {
+    const bytes = Buffer.from(stream.body)
+    for (let at = 0; at < bytes.length; at += 11) {
+      const runs = (await callsOf(stream, bytes.subarray(0, at))).filter((call) => call.endsWith('}'))
+      expect([at, runs.filter((call) => !stream.calls.includes(call))]).toEqual([at, []])
+    }
+  })
+})

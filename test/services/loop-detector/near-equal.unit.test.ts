@@ -1,0 +1,70 @@
+// Calls that differ only in what changes by itself: a time, an attempt's number, a nonce.
+
+import { describe, expect, it } from '@jest/globals'
+import { withoutStamps } from '../../../services/loop-detector/stamp.ts'
+import type { Step } from './rounds.ts'
+import { declared, ok, one, played, rungs, toolCall } from './rounds.ts'
+
+const silence = (count: number) => new Array<string>(count).fill('-')
+const asked = (args: object, result = 'idle') => one('get_state', args, ok(result))
+const each = (count: number, step: (n: number) => Step) => Array.from({ length: count }, (_, n) => step(n))
+
+describe('nearly equal calls with one result', () => {
+  it.each([
+    ['the seconds since the epoch', (n: number) => ({ id: 7, at: 1_700_000_001 + 7 * n })],
+    ['a time of day', (n: number) => ({ id: 7, at: `2026-03-01T10:${10 + n}:13.5Z` })],
+    ['a parameter that keeps caches away', (n: number) => ({ url: `https://a.test/state?_=${n}&id=7` })],
+    ['the number of the attempt', (n: number) => ({ id: 7, options: { retryCount: n } })],
+    ['that number in a text', (n: number) => ({ note: `attempt ${n} of id seven` })],
+    ['an id of the request', (n: number) => ({ id: 7, request_id: `r${n * 7919}` })],
+  ])('are a loop at the eighth round where they differ in %s', (_, sent) => {
+    const said = played(...each(9, (n) => asked(sent(n))))
+    expect(said.map((intervention) => intervention?.rung ?? '-')).toEqual([...silence(7), 'nudge', 'text_only'])
+    expect(said[7]).toMatchObject({ rule: 'near-equal', class: null })
+    expect(said[7]?.text).toContain('differ only in a time')
+  })
+
+  it.each([
+    ['ids', (n: number) => ({ id: 4100 + n })],
+    ['pages', (n: number) => ({ page: n })],
+    ['days', (n: number) => ({ day: `2026-03-${10 + n}` })],
+    ['slots of time', (n: number) => ({ at: `2026-03-01T${10 + n}:30:00Z` })],
+    ['full minutes since the epoch', (n: number) => ({ at: 1_700_000_040 + 60 * n })],
+    ['readings with their times', (n: number) => ({ at: 1_700_000_001 + 7 * n, value: n })],
+  ])('are none where they are a batch over %s', (_, sent) => {
+    expect(rungs(...each(20, (n) => asked(sent(n))))).toEqual(silence(20))
+  })
+
+  it('are none while results are new, and count anew behind one', () => {
+    expect(rungs(...each(20, (n) => asked({ nonce: n }, `row ${n}`)))).toEqual(silence(20))
+    const steps = [...each(7, (n) => asked({ nonce: n })), asked({ nonce: 'x' }, 'busy'), ...each(8, (n) => asked({ nonce: -n }))]
+    expect(rungs(...steps)).toEqual([...silence(15), 'nudge'])
+  })
+
+  it('are none while the model does something else that it did not do before', () => {
+    expect(
+      rungs(...each(12, (n) => asked({ nonce: n })).flatMap((step, n) => [step, one('read_file', { path: `f${n}` }, ok('idle'))])),
+    ).toEqual(silence(24))
+  })
+
+  it('have the leash of polling where the tool is meant to be asked again', () => {
+    const polled = (n: number): Step => ({
+      calls: [[toolCall('job_state', { id: 1, nonce: n }), ok('running')]],
+      fields: { declarations: [declared('job_state', { poll: true })] },
+    })
+    expect(rungs(...each(25, polled))).toEqual([...silence(24), 'nudge'])
+  })
+})
+
+describe('arguments without their stamps', () => {
+  it('are not looked for where nothing is one', () => {
+    expect(withoutStamps({ a: [1, 'x', null, { b: true }], seconds: 1_700_000_040, count: 12 })).toBeUndefined()
+    expect(withoutStamps(undefined)).toBeUndefined()
+  })
+
+  it('are the same in whatever order the members stand, with ids of any length', () => {
+    const plain = withoutStamps({ nonce: 1, b: { c: 1n, d: [2] }, a: 'x' })
+    expect(plain).toBe(withoutStamps({ a: 'x', b: { d: [2], c: 1n }, nonce: 2 }))
+    expect(plain).not.toBe(withoutStamps({ a: 'x', b: { d: [2], c: 2n }, nonce: 2 }))
+  })
+})

@@ -1,0 +1,72 @@
+// Whole numbers that are written like fractions, where a tool wants an integer.
+
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { withWholeNumbers } from '../../../shared/arguments/whole-numbers.ts'
+import { callOf, checked, proposed, tool } from './round.ts'
+
+const integer = { type: 'integer' }
+const schema = {
+  type: 'object',
+  $defs: { count: { anyOf: [{ type: ['integer', 'null'] }, { const: 'all' }] } },
+  properties: {
+    n: integer,
+    share: { type: 'number' },
+    either: { type: ['integer', 'number'] },
+    list: { type: 'array', items: integer },
+    pair: { type: 'array', prefixItems: [{ type: 'string' }, integer] },
+    pages: { $ref: '#/$defs/count' },
+    deep: { type: 'object', properties: { 'a"b': { allOf: [integer, { minimum: 0 }] } } },
+    text: { type: 'string' },
+  },
+  additionalProperties: integer,
+}
+
+describe('a whole number that is written like a fraction', () => {
+  it.each([
+    ['{"n":30.0}', '{"n":30}'],
+    ['{ "n" : 3e1 , "share":1.0}', '{ "n" : 30 , "share":1.0}'],
+    ['{"n":1.5E+1,"either":2.0}', '{"n":15,"either":2.0}'],
+    ['{"list":[1.0,2,3.00]}', '{"list":[1,2,3]}'],
+    ['{"pair":["1.0",-1.0]}', '{"pair":["1.0",-1]}'],
+    ['{"pages":2.0,"other":4.0}', '{"pages":2,"other":4}'],
+    ['{"deep":{"a\\"b":7.0}}', '{"deep":{"a\\"b":7}}'],
+  ])('becomes an integer where one is wanted, and nothing else changes: %s', (raw, expected) => {
+    expect(withWholeNumbers(raw, schema)).toBe(expected)
+  })
+
+  it.each([
+    ['{"n":30}'],
+    ['{"n":30.5}'],
+    ['{"n":-0.0}'],
+    ['{"n":1e300}'],
+    ['{"n":9007199254740993.0}'],
+    ['{"share":30.0,"text":"n\\":30.0"}'],
+    ['{"text":"30.0, 3e1"}'],
+    [`{"list":[${'1.0,'.repeat(1_000)}1.0]}`],
+  ])('stays as it is where there is none, or something could be lost: %s', (raw) => {
+    expect(withWholeNumbers(raw, schema)).toBeUndefined()
+  })
+
+  it('never changes what the arguments mean', () => {
+    const value = fc.dictionary(fc.constantFrom('n', 'list', 'share', 'x'), fc.jsonValue({ maxDepth: 3 }))
+    fc.assert(
+      fc.property(value, (object) => {
+        const raw = JSON.stringify(object).replace(/(?<=[:,[])\d+(?=[,\]}])/g, '$&.0')
+        const written = withWholeNumbers(raw, schema)
+        if (written !== undefined) expect(JSON.parse(written)).toEqual(JSON.parse(raw))
+      }),
+    )
+  })
+
+  it('goes on as an integer, and the record says so', () => {
+    const round = proposed([callOf('{"n":30.0}', { name: 'set' })], [tool('set', schema)])
+    const [call] = checked(round).response.calls
+    expect(call).toMatchObject({ raw: '{"n":30}', repair: { sent: '{"n":30.0}', how: ['whole-number'] } })
+  })
+
+  it('does not let a fraction pass', () => {
+    const round = proposed([callOf('{"n":30.5}', { name: 'set' })], [tool('set', schema)])
+    expect(checked(round)).toMatchObject({ rejections: [{ code: 'schema' }], response: { calls: [{ raw: '{"n":30.5}', repair: null }] } })
+  })
+})

@@ -1,0 +1,41 @@
+// An operator who sets and takes back what judges the agents' rounds while they run: thresholds, caps, rules in shadow, and sometimes what no key or value is.
+
+import type { Milliseconds } from '../../../shared/clock.ts'
+import type { PolicyEntry } from '../../../shared/messages.ts'
+import { policyKeys } from '../../../shared/policy/entries.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import { everyAgent, policyKeyPrefix } from '../../../shared/topology.ts'
+import type { Broker } from '../broker.ts'
+import type { Random } from '../random.ts'
+import type { Scheduler } from '../scheduler.ts'
+import { agentNames } from './agents.ts'
+
+export type OperatorOptions = { random: Random; scheduler: Scheduler; broker: Broker; topicPrefix: string; durationMs: Milliseconds }
+
+export function startOperator({ random, scheduler, broker, topicPrefix, durationMs }: OperatorOptions): void {
+  const start = scheduler.now()
+  const topic = `${topicPrefix}policies`
+  change()
+  for (let i = random.between(2, 8); i > 0; i--) scheduler.at(start + random.below(durationMs), change)
+
+  function change(): void {
+    const agent = random.pick([everyAgent, ...agentNames])
+    if (random.chance(0.2)) {
+      broker.land([{ topic, partition: 0, key: policyKeyPrefix + agent, value: null }])
+      return
+    }
+    const entries = Array.from({ length: random.between(1, 6) }, entry)
+    broker.land([toRecord({ topic, partition: 0, message: { type: 'agent-policy', agent, entries, setBy: 'operator', setAt: start } })])
+  }
+
+  function entry(): PolicyEntry {
+    const key = random.chance(0.05) ? 'loop.nothing' : random.pick(random.chance(0.6) ? often : policyKeys)
+    if (random.chance(0.05)) return { key, value: random.pick(['', '-1', '1e3', 'nonsense']) }
+    if (key.startsWith('rule.')) return { key, value: random.pick(['shadow', 'shadow', 'enforce']) }
+    if (key === 'loop.schemaFailureEndsTurn') return { key, value: random.pick(['true', 'false']) }
+    return { key, value: `${key === 'caps.wallMs' ? random.between(60_000, 600_000) : random.between(1, 6)}` }
+  }
+}
+
+/** The rules of which the simulated model makes most work. */
+const often = ['rule.identical-failure', 'rule.identical-success', 'rule.empty-response', 'rule.schema-failure', 'loop.identicalFailures']
