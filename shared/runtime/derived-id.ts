@@ -12,13 +12,43 @@ export function formatId(id: DerivedId): string {
   return `${id.stage}/${id.partition}/${id.offset}/${id.n}`
 }
 
-const shape = /^([a-z-]+)\/(\d{1,9})\/(\d{1,15})\/(\d{1,9})$/
+const shape = /^([a-z-]+)\/(\d{1,9})$/
+
+/** What `stage/partition` says, by that text: writers are few, and each record of a topic names one. */
+const writers = new Map<string, { writer: string; stage: string; partition: number } | undefined>()
+const writersMax = 10_000
 
 /** Undefined: it is no derived id. */
 export function parseId(text: string): ReadId | undefined {
-  const [, stage, partition, offset, n] = shape.exec(text) ?? []
-  if (stage === undefined) return undefined
-  return { writer: `${stage}/${Number(partition)}`, stage, partition: Number(partition), offset: Number(offset), n: Number(n) }
+  const last = text.lastIndexOf('/')
+  const middle = text.lastIndexOf('/', last - 1)
+  const offset = wholeNumberIn(text, middle + 1, last, 15)
+  const n = wholeNumberIn(text, last + 1, text.length, 9)
+  if (middle < 0 || offset < 0 || n < 0) return undefined
+  const writer = writerIn(text.slice(0, middle))
+  return writer && { writer: writer.writer, stage: writer.stage, partition: writer.partition, offset, n }
+}
+
+function writerIn(text: string) {
+  const known = writers.get(text)
+  if (known !== undefined || writers.has(text)) return known
+  const [, stage, digits] = shape.exec(text) ?? []
+  const found = stage === undefined ? undefined : { writer: `${stage}/${Number(digits)}`, stage, partition: Number(digits) }
+  if (writers.size >= writersMax) writers.clear()
+  writers.set(text, found)
+  return found
+}
+
+/** Of 1 to `digitsMax` digits; -1: it is none. */
+function wholeNumberIn(text: string, from: number, to: number, digitsMax: number): number {
+  if (to <= from || to - from > digitsMax) return -1
+  let value = 0
+  for (let at = from; at < to; at += 1) {
+    const digit = text.charCodeAt(at) - 48
+    if (digit < 0 || digit > 9) return -1
+    value = value * 10 + digit
+  }
+  return value
 }
 
 /** By `stage/partition`: offset and n of the newest derived record that was taken. As JSON in commit metadata, so plain. */

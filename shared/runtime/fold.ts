@@ -61,6 +61,8 @@ export type FoldOptions<State, In extends Message, Task> = {
   readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
   /** How a value is read; default: by the codec. What a replay asks "what if" changes is changed here. Must throw as the codec does, and be pure. */
   decode?: ((value: Uint8Array) => Message) | undefined
+  /** Whether what is written is wanted as bytes too; default: yes. Without, `records` are empty. */
+  encodes?: boolean
   /** Take the records of this unit only, to fold it again; `failures` are those of its records that are known to make the reducer throw. */
   only?: { unit: string; failures: ReadonlyMap<Offset, string> | undefined }
 }
@@ -225,6 +227,7 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
   }
 
   function written(record: StoredRecord, unit: string | undefined, outputs: Output[]): Taken {
+    if (options.encodes === false) return { unit, outputs, records: [] }
     const records = outputs.map(({ to, message }, n): RecordToAppend => {
       const outlet = outlets.get(to)
       if (!outlet?.types.has(message.type))

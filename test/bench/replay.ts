@@ -28,8 +28,12 @@ export function benchReplay(): Promise<Row[]> {
     const plain = await rate(() => decodeAll(bus))
     const all = await rate(async () => sound(await again()))
     const two = await rate(async () => sound(await again([reducers.validator, reducers['loop-detector']])))
-    const one = await seconds(() => whatIf({ log, contents: [contentOf({ set: ['loop.identicalFailures=2'] })], conversation: undefined, ...always }))
-    const swept = await seconds(() => whatIf({ log, contents: contentsOf(sweepOf('loop.identicalFailures=2..6')), conversation: undefined, ...always }))
+    const one = await seconds(() =>
+      whatIf({ log, contents: [contentOf({ set: ['loop.identicalFailures=2'] })], conversation: undefined, ...always }),
+    )
+    const swept = await seconds(() =>
+      whatIf({ log, contents: contentsOf(sweepOf('loop.identicalFailures=2..6')), conversation: undefined, ...always }),
+    )
     return [
       { name: 'replay: reading the file and decoding each record', value: plain, unit: 'records/CPU s' },
       { name: 'replay: all stages', value: all, unit: 'records/CPU s', baseline: 'reading and decoding', ratio: all / plain },

@@ -22,9 +22,13 @@ export async function replayTopics(place: { bootstrapServers: string; prefix: st
   const violations: Violation[] = []
   if (differences > 0)
     violations.push(
-      violation(`${differences} differences; the first: ${first.kind}, of ${first.stage}`, `${first.input.topic}/${first.input.partition}/${first.input.offset}`),
+      violation(
+        `${differences} differences; the first: ${first.kind}, of ${first.stage}`,
+        `${first.input.topic}/${first.input.partition}/${first.input.offset}`,
+      ),
     )
-  if (awaited + deleted + unjudged > 0) violations.push(violation(`${awaited} records are awaited, ${deleted} deleted, ${unjudged} not judged`))
+  if (awaited + deleted + unjudged > 0)
+    violations.push(violation(`${awaited} records are awaited, ${deleted} deleted, ${unjudged} not judged`))
   return { turns, decisions, violations }
 }
 

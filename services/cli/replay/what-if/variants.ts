@@ -36,6 +36,7 @@ export function createVariants(
       ...{ stage, partition, partitions: log.partitions, topicPrefix: log.topicPrefix, marks: {} },
       readBack: (from, to) => batchesOf(log.bus, { topic, partition, from, to }),
       // A copy, because a reducer may keep what it was given: the others must not see what becomes of it.
+      encodes: false,
       decode: (value) => change({ ...read(value) }),
     }),
   )

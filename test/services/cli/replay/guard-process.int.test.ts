@@ -60,7 +60,7 @@ describe('a guard in a replay', () => {
     ['loops for ever', 'for (;;);', /judge took longer than 1000 ms/],
     ['answers nonsense', 'return { verdicts: "none" }', /its verdicts are no array/],
     ['ends its process', 'process.exit(3)', /its process ended while judging \(exit code 3\)/],
-    ['looks for an environment and finds none', 'throw new Error(`env ${Object.keys(process.env).join()}`)', /judge threw: env \. /],
+    ['looks for an environment and finds none', 'throw new Error("env " + Object.keys(process.env).join())', /judge threw: env \. /],
     [
       'writes a file',
       `require('node:fs').writeFileSync('${folder}/out', '')`,

@@ -69,7 +69,9 @@ describe('what a replay imports', () => {
     const outside = modules.filter(({ file }) => !file.startsWith('shared/bus/'))
     const worldly = /^(node:)?(child_process|worker_threads|cluster|net|tls|dgram|dns|https?|http2|inspector)(\/|$)|sdk|openai|kafkajs$/
     expect(outside.filter(({ target }) => worldly.test(target))).toEqual([])
-    expect(modules.filter(({ target }) => /^(node:)?(child_process|worker_threads|cluster|https?|http2)$|sdk|openai/.test(target))).toEqual([])
+    expect(modules.filter(({ target }) => /^(node:)?(child_process|worker_threads|cluster|https?|http2)$|sdk|openai/.test(target))).toEqual(
+      [],
+    )
   })
 
   it('starts the process of a guard in one place, which is loaded with --guard only', () => {
