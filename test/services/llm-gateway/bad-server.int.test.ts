@@ -57,7 +57,11 @@ type World = {
 }
 
 /** One round of an agent whose model is behind a server that answers so; the attempt has begun. */
-async function ask(api: Agent['model']['provider'], answer: (response: ServerResponse) => void | Promise<void>): Promise<World> {
+async function ask(
+  api: Agent['model']['provider'],
+  answer: (response: ServerResponse) => void | Promise<void>,
+  silenceMs = stallMs,
+): Promise<World> {
   const sockets: Socket[] = []
   server = createServer((request, response) => {
     request.resume()
@@ -87,7 +91,7 @@ async function ask(api: Agent['model']['provider'], answer: (response: ServerRes
   const agent = agentOf({}, { provider: api, baseUrl })
   const running = startGateway({ agents: new Map([[agent.name, agent]]), connect: providers() })(context)
   performer = running
-  const request = modelRequest({ settings: { ...defaultSettings, stallMs }, expiresAt: Date.now() + 60_000 })
+  const request = modelRequest({ settings: { ...defaultSettings, stallMs: silenceMs }, expiresAt: Date.now() + 60_000 })
   const task: AttemptTask = { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }
   running.reconcile('u', [task])
   return {
@@ -148,10 +152,11 @@ describe.each(apis)('a server of %s', (api) => {
     ['in the middle of its error', (response) => response.writeHead(500).write('{"error":')],
   ])('that nobody waits for any more %s sees its connection closed, and nothing more is written', async (_, answer) => {
     const arrived = Promise.withResolvers<void>()
-    const world = await ask(api, (response) => {
+    const begin = (response: ServerResponse): void => {
       answer(response)
       setTimeout(arrived.resolve, 40)
-    })
+    }
+    const world = await ask(api, begin, 60_000)
     await arrived.promise
     const before = world.written.length
     world.want()

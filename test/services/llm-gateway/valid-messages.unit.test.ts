@@ -120,13 +120,26 @@ const anyList = fc.array(
   { maxLength: 10 },
 )
 
+/** What may stand before the words of a response: thinking, signed or hidden, and a tool that the provider ran itself. */
+const beforeWords = (n: number): Record<string, ContentBlockParam[]> => ({
+  nothing: [],
+  thinking: [{ type: 'thinking', thinking: 'hm', signature: 's' }],
+  hidden: [{ type: 'redacted_thinking', data: 'd' }],
+  searched: [
+    { type: 'server_tool_use', id: `srvtoolu_${n}`, name: 'web_search', input: {} },
+    { type: 'web_search_tool_result', tool_use_id: `srvtoolu_${n}`, content: [] },
+  ],
+})
+
 /** Turns as a provider takes them: each call with its result, users and assistants in turns, ids that nobody has twice. */
-const validList = fc.array(fc.tuple(fc.nat(3), fc.boolean(), fc.boolean()), { maxLength: 8 }).map((rounds) => {
+const rounds = fc.array(fc.tuple(fc.nat(3), fc.boolean(), fc.boolean(), fc.constantFrom(...Object.keys(beforeWords(0)))), { maxLength: 8 })
+const validList = rounds.map((of) => {
   const list: MessageParam[] = [user(says('hi'))]
-  for (const [n, [count, speaks, plain]] of rounds.entries()) {
+  for (const [n, [count, speaks, plain, kind]] of of.entries()) {
+    const before = beforeWords(n)[kind] ?? []
     const own = Array.from({ length: count }, (_, ordinal) => `id_${n}_${ordinal}`)
     const words = speaks || count === 0 ? [says('so')] : []
-    list.push(plain && count === 0 ? { role: 'assistant', content: 'so' } : assistant(...words, ...own.map((one) => calls(one))))
+    list.push(plain && count === 0 ? { role: 'assistant', content: 'so' } : assistant(...before, ...words, ...own.map((one) => calls(one))))
     list.push(
       plain && count === 0
         ? { role: 'user', content: 'and?' }
