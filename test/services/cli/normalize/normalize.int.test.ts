@@ -276,6 +276,15 @@ describe('what cannot be read', () => {
   })
 })
 
+it('has the same fields also of a refusal, whose words people are shown', async () => {
+  const file = fileOf('refusal', chunks(piece({ refusal: 'I will not.' }), piece({}, 'stop')).join('\n'))
+  const { text } = await run([file], { provider: 'openai-chat', json: true })
+  expect(JSON.parse(text)).toEqual({
+    ...{ file, text: '', reasoning: '', calls: [], stop: { provider: 'stop', unified: 'refusal' }, error: null },
+  })
+  expect((await run([file], { provider: 'openai-chat' })).text).toContain('  refuses   I will not.')
+})
+
 it('shows people the parts, the calls and how the response ended', async () => {
   const file = fileOf(
     'shown',
