@@ -24,6 +24,10 @@ export function pageOf({ file, stop, error, calls }: Normalized, { events, round
     if (call !== undefined) page.line(4, argumentsText(call), 'faint')
     if (call?.repair) page.entryOrQuote(4, 'runs as', '', call.raw)
   }
+  for (const { response } of rounds) {
+    const fault = response.textCalls?.fault
+    if (fault != null) page.entry(2, 'text', `is built like a call and must not run: ${fault}`, 'bad')
+  }
   if (refusal !== '') page.entryOrQuote(2, 'refuses', '', refusal)
   if (error !== null) page.entry(2, 'error', `${error.code}: ${error.message}`, 'bad')
   const word = stop.provider === null ? 'the provider gave no reason' : `the provider says ${stop.provider}`
