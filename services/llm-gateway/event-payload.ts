@@ -19,9 +19,9 @@ export type Payload =
 export function payloadOf(name: string | null, data: string): Payload {
   const text = data.trim()
   if (text === '') return { kind: 'nothing' }
-  if (/^"?\[done\]"?$/i.test(text)) return { kind: 'end' }
   const value = parseJson(text)
   if (isObject(value)) return { kind: 'object', value, exact: exactValues(text) }
+  if (/^"?\[done\]"?$/i.test(text)) return { kind: 'end' }
   // Some gateways put an error into a list.
   const listed: unknown = Array.isArray(value) ? value.find((one) => isObject(one) && isObject(one.error)) : undefined
   if (isObject(listed)) return { kind: 'object', value: listed, exact: exactValues(text) }
