@@ -31,7 +31,7 @@ export const limits = {
   messageIdBytesMax: 256,
   /** Calls of one response; more make the response unusable. */
   responseCallsMax: 256,
-  /** Items of one response in the Responses API, of any kind; more make the response unusable. */
+  /** Items, blocks or choices of one response, of any kind; more make the response unusable. */
   responseItemsMax: 1_024,
   /** Texts in which a provider may send one call's name. */
   callNameTextsMax: 256,

@@ -7,7 +7,8 @@
 // and give several calls the same index or the same id. So a call can only be told apart, and spelled, when all has been heard.
 //
 // K1. A piece belongs to the call with its id, else to the one with its index, else to the last one that is open.
-// K2. Only a piece with a name begins a further call beside one that it could belong to: with another id or index, or after that one is whole.
+// K2. Only a name begins a further call beside one that a piece could belong to: with another id or index, or after that one is whole. Where no call has
+//     an id, it may have come alone, a piece earlier.
 // K3. The first id that was given stays.
 // K4. What belongs to no call is kept as arguments of a call that never began, never dropped: it is missing from some call. So is what could belong to
 //     several: it goes where K1 says, and no other call counts as one without arguments.

@@ -138,7 +138,8 @@ function readOthers(stream: ChatStream, choices: SentChoice[], exact: ExactValue
   let weight = 0
   for (const sent of choices) if (sent.place !== stream.choice) keepChoice(others, sent, { exact, model })
   if (others.size > 0) for (const other of others.values()) weight += other.weight
-  return weight > limits.roundPartsBytesMax ? spoil(stream, brokenStream('the choices beside the first one are too large')) : []
+  const isTooMuch = weight > limits.roundPartsBytesMax || others.size > limits.responseItemsMax
+  return isTooMuch ? spoil(stream, brokenStream('the choices beside the first one are too large')) : []
 }
 
 /** What is left to say when no more comes: the reasoning as it goes back to the provider, and what the server said about the response. */

@@ -6,7 +6,8 @@
 // P2. Everything is said up to four times: in pieces, in an event that ends them, in one that ends the item, in one that ends the response. It is
 //     passed on once, and again only where it says something else.
 // P3. Argument bytes whose item never began are passed on under an index of their own, never dropped (I1.1).
-// P4. What cannot be read spoils the attempt; a payload that cannot even be the beginning of an event has lost nothing of one, and is passed over. Items that the provider runs itself, and items of unknown kinds, are never calls.
+// P4. What cannot be read spoils the attempt; a payload that cannot even be the beginning of an event has lost nothing of one, and is passed over. Items
+//     that the provider runs itself, and items of unknown kinds, are never calls.
 // P5. A call is closed when the response is over, and only where the server calls it complete, and no two of those sources prove a loss: two that say all
 //     of the arguments and differ, or that say the same and the pieces do not.
 

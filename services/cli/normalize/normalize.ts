@@ -28,7 +28,7 @@ export async function normalize(
     const bytes = await bytesOf(file)
     const answer = Buffer.isBuffer(bytes)
       ? await normalized({ file, bytes, provider: options.provider, tools })
-      : { normalized: unreadable(file, bytes), streamed: { events: [], rounds: [] } }
+      : { normalized: unreadable(file, bytes), streamed: { events: [], rounds: [], refusal: '' } }
     if (answer.normalized.error?.code === 'recording.invalid') exitCode = 1
     if (options.json) out.write(`${printableJson(answer.normalized)}\n`)
     else out.write(`${pageOf(answer.normalized, answer.streamed, out.columns ?? columnsDefault).join('\n')}\n\n`)

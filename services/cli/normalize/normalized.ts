@@ -25,8 +25,6 @@ export type Normalized = {
   stop: { provider: string | null; unified: Stop }
   /** Why there is no response, live: what is here then is only for looking. Null: there is one, or the stream just ended. */
   error: { code: string; message: string } | null
-  /** Only where the model has refused, in words of a channel of its own. */
-  refusal?: string
 }
 
 export type NormalizedCall = {
@@ -46,8 +44,8 @@ export type NormalizedCall = {
   repaired: boolean
 }
 
-/** What is behind it, for people. */
-export type Streamed = { events: PartEvent[]; rounds: RoundChecked[] }
+/** What is behind it, for people. `refusal`: words in which the model has refused, in a channel of their own. */
+export type Streamed = { events: PartEvent[]; rounds: RoundChecked[]; refusal: string }
 
 export type NormalizeOptions = { file: string; bytes: Buffer; provider: ProviderName; tools: OfferedTool[] | undefined }
 
@@ -55,7 +53,7 @@ export type NormalizeOptions = { file: string; bytes: Buffer; provider: Provider
 export async function normalized(options: NormalizeOptions): Promise<{ normalized: Normalized; streamed: Streamed }> {
   const { file, bytes, provider, tools } = options
   const result: Normalized = { file, text: '', reasoning: '', calls: [], stop: { provider: null, unified: 'cut' }, error: null }
-  const streamed: Streamed = { events: [], rounds: [] }
+  const streamed: Streamed = { events: [], rounds: [], refusal: '' }
   let bodies: RecordedBody[] = []
   try {
     bodies = recordedBodies(bytes, provider)
@@ -69,6 +67,7 @@ export async function normalized(options: NormalizeOptions): Promise<{ normalize
     add(result, { events, ending, round })
     streamed.events.push(...events)
     streamed.rounds.push(round)
+    streamed.refusal += events.flatMap(({ kind, text }) => (kind === 'refusal' ? [text] : [])).join('')
   }
   // What the provider says of itself may be taken from events of another's.
   const isEmpty = result.stop.provider === null && streamed.events.every(({ kind }) => kind === 'provider_said')
@@ -116,11 +115,9 @@ function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
 function add(result: Normalized, { events, ending, round }: Answer & { round: RoundChecked }): void {
   const said = (kind: PartEvent['kind']) => events.flatMap((event) => (event.kind === kind ? [event.text] : []))
   const thought = said('reasoning').join('')
-  const refusal = said('refusal').join('')
   // Calls that were recovered from the text took its place.
   if (round.response.textCalls === null || round.response.textCalls.fault !== null) result.text += said('text').join('')
   result.reasoning += thought === '' ? said('reasoning_block').map(blockText).join('\n') : thought
-  if (refusal !== '') result.refusal = (result.refusal ?? '') + refusal
   const before = result.calls.length
   result.calls.push(...round.response.calls.map((call) => callOf(call, before + call.ordinal, round)))
   result.stop = { provider: ending?.finish || null, unified: ending?.kind === 'finished' ? ending.stop : 'cut' }

@@ -9,7 +9,7 @@ const shownCharactersMax = 200
 /** The longest kind of a part, and a blank. */
 const kindColumns = 18
 
-export function pageOf({ file, refusal, stop, error, calls }: Normalized, { events, rounds }: Streamed, columns: number): string[] {
+export function pageOf({ file, stop, error, calls }: Normalized, { events, rounds, refusal }: Streamed, columns: number): string[] {
   const page = createPage({ columns, full: false })
   page.line(0, file, 'title')
   for (const { kind, index, id, name, text } of merged(events)) {
@@ -24,7 +24,11 @@ export function pageOf({ file, refusal, stop, error, calls }: Normalized, { even
     if (call !== undefined) page.line(4, argumentsText(call), 'faint')
     if (call?.repair) page.entryOrQuote(4, 'runs as', '', call.raw)
   }
-  if (refusal !== undefined) page.entryOrQuote(2, 'refuses', '', refusal)
+  for (const { response } of rounds) {
+    const fault = response.textCalls?.fault
+    if (fault != null) page.entry(2, 'text', `is built like a call and must not run: ${fault}`, 'bad')
+  }
+  if (refusal !== '') page.entryOrQuote(2, 'refuses', '', refusal)
   if (error !== null) page.entry(2, 'error', `${error.code}: ${error.message}`, 'bad')
   const word = stop.provider === null ? 'the provider gave no reason' : `the provider says ${stop.provider}`
   page.entry(2, 'stopped', `${stop.unified}, ${word}`)

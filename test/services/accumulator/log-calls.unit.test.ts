@@ -8,7 +8,7 @@ const proposed = proposedFor([
   callStart(),
   event('call_arguments', '{"a":'),
   event('call_end'),
-  callStart({ index: 1 }),
+  callStart({ index: 1, id: 'id2' }),
   event('call_end', '', 1),
 ])
 

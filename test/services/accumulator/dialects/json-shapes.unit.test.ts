@@ -80,6 +80,11 @@ describe('repairs', () => {
     ['a backslash that escapes nothing', `{"name": "search", "arguments": {"query": "a\\d"}}`, ['bad-escape']],
   ])('%s is repaired, and said to be', (_, spoken, repairs) => expect(recovered(spoken)).toMatchObject({ kind: 'calls', repairs }))
 
+  it('are none where an escape could be meant both ways, by the rule that holds for arguments', () => {
+    expect(why('{"name": "search", "arguments": {"query": "C:\\dir\\new"}}')).toBe('it is not valid JSON')
+    expect(query('"C:\\\\dir\\\\new"')).toMatchObject({ kind: 'calls', repairs: [] })
+  })
+
   it('does not change a value', () => {
     expect(query(`'it\\'s "so"'`)).toMatchObject({ calls: [{ raw: `{"query": "it's \\"so\\""}` }] })
     expect(query('"C:\\dir\\u12"')).toMatchObject({ calls: [{ raw: '{"query": "C:\\\\dir\\\\u12"}' }] })

@@ -276,6 +276,22 @@ describe('what cannot be read', () => {
   })
 })
 
+it('has the same fields also of a refusal, whose words people are shown', async () => {
+  const file = fileOf('refusal', chunks(piece({ refusal: 'I will not.' }), piece({}, 'stop')).join('\n'))
+  const { text } = await run([file], { provider: 'openai-chat', json: true })
+  expect(JSON.parse(text)).toEqual({
+    ...{ file, text: '', reasoning: '', calls: [], stop: { provider: 'stop', unified: 'refusal' }, error: null },
+  })
+  expect((await run([file], { provider: 'openai-chat' })).text).toContain('  refuses   I will not.')
+})
+
+it('tells people of a text that is built like a call and cannot run', async () => {
+  const file = fileOf('text-call', chunks(piece({ content: '{"name":"read","arguments":{"path":"x' }), piece({}, 'length')).join('\n'))
+  const tools = fileOf('tools.json', JSON.stringify([{ name: 'read', schema: {} }]))
+  const { text } = await run([file], { provider: 'openai-chat', tools })
+  expect(text).toContain('is built like a call and must not run: it was cut by the output limit')
+})
+
 it('shows people the parts, the calls and how the response ended', async () => {
   const file = fileOf(
     'shown',
