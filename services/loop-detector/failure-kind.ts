@@ -31,6 +31,7 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
     phrases: [
       /\b(?:unknown|no such|undefined|unrecogni[sz]ed|invalid|non-?existent) tool\b|\bno tool (?:named|called)\b/i,
       /\btool ['"`]?[\w.:/-]{1,128}['"`]? (?:is |was )?(?:unknown|not (?:registered|found|available|defined|offered|known|supported))\b/i,
+      /\bfunction ['"`]?[\w.:/-]{1,128}['"`]? is not (?:registered|available|offered|supported)\b|\bmethod not found\b/i,
       /\btool ['"`]?[\w.:/-]{1,128}['"`]? (?:does not|doesn't|isn't) (?:exist|registered|available|defined|offered|known|supported)\b/i,
     ],
   },
@@ -40,7 +41,8 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
       status('401|403|407'),
       /\bE(?:ACCES|PERM)\b/,
       /\bunauthori[sz]ed\b|\bnot authori[sz]ed\b|\bunauthenticated\b|\bauthentication (?:failed|required|error)|\blogin required\b|\bforbidden\b/i,
-      /\b(?:access|permission|request|action|call) (?:was |is )?(?:denied|declined|refused|rejected|blocked)\b|\bnot (?:permitted|allowed)\b/i,
+      /\b(?:access|permission|request|action|call|command|operation|tool use) (?:was |is )?(?:denied|declined|refused|rejected|blocked)\b|\bnot (?:permitted|allowed)\b/i,
+      /\buser (?:has )?(?:denied|declined|refused|rejected|cancell?ed)\b|\buser (?:does not|doesn't|did not|didn't) want\b/i,
       /\b(?:denied|declined|refused|rejected|blocked|vetoed) by\b|\binsufficient (?:permission|privilege|scope|right)/i,
       /\b(?:token|credentials?|session|api key|certificate) (?:is |has |was )?(?:expired|revoked|invalid)\b/i,
       /\b(?:invalid|expired|missing|bad) (?:api |access )?(?:token|credentials?|key|signature)\b|\bsignature (?:mismatch|invalid|does(?: not|n't) match)/i,
