@@ -18,7 +18,7 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
       status('408|425|429|502|503|504|529'),
       /\bE(?:CONNREFUSED|CONNRESET|CONNABORTED|TIMEDOUT|HOSTUNREACH|NETUNREACH|PIPE|AGAIN|BUSY|AI_AGAIN)\b/,
       /\berrno:? ?(?:101|104|110|111|113)\b/i,
-      /\btoo many requests\b|\brate.?limit|\bthrottl|\bquota\b|\bretry.?after\b|\btry again later\b/i,
+      /\btoo many requests\b|\brate.?limit|\bthrottl|(?<!\bdisk )\bquota\b|\bretry.?after\b|\btry again later\b/i,
       /\boverloaded\b|\b(?:over|insufficient) capacity\b|\b(?:service|server|temporarily|currently) unavailable\b|\bnot ready\b/i,
       /\bbad gateway\b|\btimed?[ -]?out\b|\bdeadline exceeded\b/i,
       /\bconnection (?:was )?(?:refused|reset|closed|aborted|lost|error|failed)\b|\bsocket hang up\b|\bno route to host\b/i,
