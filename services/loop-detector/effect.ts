@@ -7,6 +7,8 @@ export type Effect = 'reads' | 'changes' | 'waits' | 'opaque'
 
 export type Operation = {
   effect: Effect
+  /** It waits, so that looking again behind it is polling; it may do more. */
+  waits: boolean
   /** What succeeds or fails as one thing: the tool, and for a shell the programs that it starts. */
   operation: string
   /** Whether one free text says everything, so that calls may differ and mean the same. */
@@ -24,7 +26,18 @@ function guessedOperation(tool: string, value: unknown): Operation {
   const words = wordsOf(tool)
   const command = words.some((word) => shellWords.has(word)) ? commandIn(value) : undefined
   if (command !== undefined) return shellOperation(tool, command)
-  return { effect: effectOf(words), operation: tool, freeText: words.some((word) => searchWords.has(word)) }
+  const effect = effectOf(words)
+  return {
+    effect,
+    waits: effect === 'waits' || sleeps(commandIn(value)),
+    operation: tool,
+    freeText: words.some((word) => searchWords.has(word)),
+  }
+}
+
+/** In whatever language: `sleep 5`, `time.sleep(5)`, `Start-Sleep -Seconds 5`. */
+function sleeps(command = ''): boolean {
+  return /\bsleep\b[ (]/i.test(command)
 }
 
 function effectOf(words: string[]): Effect {
@@ -93,7 +106,12 @@ function shellOperation(tool: string, command: string): Operation {
     effects.add(part.includes('>') ? 'changes' : programEffect(program, argv))
   }
   const effect: Effect = effects.has('changes') || effects.size === 0 ? 'changes' : effects.has('waits') ? 'waits' : 'reads'
-  return { effect, operation: `${tool} ${programs.slice(0, programsMax).join(' ')}`, freeText: true }
+  return {
+    effect,
+    waits: effect === 'waits' || sleeps(command),
+    operation: `${tool} ${programs.slice(0, programsMax).join(' ')}`,
+    freeText: true,
+  }
 }
 
 const programsMax = 4

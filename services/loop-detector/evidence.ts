@@ -42,6 +42,8 @@ export type CallEvidence = {
   /** What came out of it: the key of (tool, masked result or error). */
   result: string
   effect: Effect
+  /** As operationOf says of it. */
+  waits: boolean
   operation: string
   freeText: boolean
   /** Its arguments; undefined where their text is no JSON. */
@@ -121,7 +123,7 @@ function callEvidence(
 ): CallEvidence {
   const read = readArguments(call.raw, declaration?.hints)
   const tool = toolOf(call)
-  const { effect, operation, freeText } = operationOf(tool, read.value, declaration?.hints?.mutates)
+  const { effect, waits, operation, freeText } = operationOf(tool, read.value, declaration?.hints?.mutates)
   const failure = result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
   const text = masked(failure === undefined || result.status === 'error' ? result.text || result.reason : result.reason)
   return {
@@ -130,6 +132,7 @@ function callEvidence(
     key: fingerprint('arguments', call.name, read.canonical),
     result: fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text),
     effect,
+    waits,
     operation,
     freeText,
     value: read.value,

@@ -16,13 +16,15 @@ const dayFirst = String.raw`\d{1,2} ${month},? \d{4}(?:,? ${time})?${zone}`
 /** Words that may be random ids as a whole: see isRandom. */
 const longWord = /\b[0-9A-Za-z]{8,}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)?/g
 
-/** What begins with a word that says what the number behind it is. The first group stays. */
+/** What begins with a word that says what the number behind it is. The groups stay. */
 const wordFirst = anyOf('gi', [
   String.raw`${weekday},? (?:${dayFirst}|${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?(?:,? \d{4})?)`,
   String.raw`${month} \d{1,2},? (?:\d{4}|${time})(?:,? ${time})?`,
   // Without seconds it could be a line and a column, or a score: then only where words say that it is a time of day.
   String.raw`at \d{1,2}:\d{2}\b(?!:)`,
   String.raw`((?:req(?:uest)?|trace|span|correlation|session|transaction|nonce|marker)(?:[ _-]?id)?[-_:=# ]{1,3})(?=[a-z]*\d)[a-z0-9]{4,}\b`,
+  // Durations by their name: "took": 12, duration_ms=12. With a word behind it the number counts something.
+  String.raw`((?:took|\w{0,24}(?:duration|elapsed|latency)\w{0,8})"?[:= ]{1,2})\d+(?:\.\d+)?\b(?!\.\d| ?[a-z])`,
   String.raw`pid[ :=]{1,2}\d+\b`,
   String.raw`tmp[-_.]?(?=[a-z]*[0-9_])[a-z0-9_]{6,}\b`,
   // Counters of attempts, not other counts.
@@ -61,7 +63,7 @@ function maskedLine(line: string): string {
   if (!/\d/.test(line)) return line // everything volatile holds a digit
   return line
     .replace(longWord, (word) => (isRandom(word) ? mask : word))
-    .replace(wordFirst, (_, named: string | undefined) => (named ?? '') + mask)
+    .replace(wordFirst, (_, id: string | undefined, duration: string | undefined) => (id ?? duration ?? '') + mask)
     .replace(digitFirst, mask)
 }
 

@@ -50,7 +50,7 @@ export const cycle: Rule<Memory> = {
 }
 
 export function leashOf(calls: CallEvidence[]): Lap['leash'] {
-  if (calls.some(({ poll, effect }) => poll || effect === 'waits')) return 'polling'
+  if (calls.some(({ poll, waits }) => poll || waits)) return 'polling'
   return calls.some(({ failure }) => failure?.kind === 'transient') ? 'transient' : 'short'
 }
 

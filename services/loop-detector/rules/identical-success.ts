@@ -29,7 +29,7 @@ export const identicalSuccess: Rule<Memory> = {
 
   judge(memory, { calls, news }, { loop }) {
     if (news.outcome) memory.streaks.clear()
-    if (calls.some(({ effect, failure }) => effect === 'waits' && failure === undefined)) memory.waits += 1
+    if (calls.some(({ waits, failure }) => waits && failure === undefined)) memory.waits += 1
     const findings: Finding[] = []
     for (const call of calls) {
       if (call.failure !== undefined) continue
@@ -44,7 +44,7 @@ function counted(memory: Memory, call: CallEvidence): SuccessStreak {
   const key = call.key + call.result
   const known = memory.streaks.get(key)
   const streak = known ?? { ...beginStreak(), rounds: 0, impatientRounds: 0, waits: memory.waits }
-  const isPolling = call.poll || call.effect === 'waits' || memory.waits > streak.waits
+  const isPolling = call.poll || call.waits || memory.waits > streak.waits
   matched(streak, call)
   streak.rounds += 1
   if (!isPolling) streak.impatientRounds += 1

@@ -98,8 +98,29 @@ describe('the kind of a failure', () => {
       'transient',
       ['429 too many requests', 'connect ECONNREFUSED 1.2.3.4:80', 'HTTP 503', 'request timed out', 'connection refused', 'errno 111'],
     ],
-    ['unknown_tool', ["unknown tool 'x'", 'tool read_file is not registered', "tool 'x' not found", 'no tool named x']],
-    ['denied', ['401 unauthorized', 'EACCES: cannot open', 'Permission denied', 'declined by user', 'signature mismatch', 'token expired']],
+    [
+      'unknown_tool',
+      [
+        "unknown tool 'x'",
+        'tool read_file is not registered',
+        "tool 'x' not found",
+        'no tool named x',
+        'MCP error -32601: Method not found: x',
+        'Function x is not available.',
+      ],
+    ],
+    [
+      'denied',
+      [
+        '401 unauthorized',
+        'EACCES: cannot open',
+        'Permission denied',
+        'declined by user',
+        'The user rejected it',
+        'signature mismatch',
+        'token expired',
+      ],
+    ],
     [
       'shape',
       [
@@ -112,7 +133,7 @@ describe('the kind of a failure', () => {
       ],
     ],
     ['miss', ['no such file: x', 'ENOENT: x', 'anchor text not found', 'HTTP 404', 'user 7 does not exist', 'command not found']],
-    ['other', ['status is odd', '1 failed: assert total', 'fatal: not a git repository', 'line 503: bad', 'HTTP 500', 'exit 1: boom']],
+    ['other', ['status is odd', '1 failed: assert total', 'fatal: not a git repository', 'line 503: bad', 'HTTP 500', 'exit 1: boom', 'Disk quota exceeded']],
   ])('is %s', (kind, errors) => expect(errors.map((error) => [error, failureKindOf(error)])).toEqual(errors.map((error) => [error, kind])))
 })
 
@@ -141,4 +162,14 @@ describe('what a call is for', () => {
       commands.map((command) => [command, effect]),
     ),
   )
+
+  it.each([
+    ['python', { code: 'import time\ntime.sleep(5)' }],
+    ['powershell', { command: 'Start-Sleep -Seconds 5' }],
+    ['shell', { command: 'sleep 5 && gh run view' }],
+    ['wait', {}],
+  ])('may wait whatever else it does: %s %j', (tool, value) => {
+    expect(operationOf(tool, value).waits).toBe(true)
+    expect(operationOf(tool, { path: 'sleep (1)', command: 'ls' }).waits).toBe(tool === 'wait')
+  })
 })

@@ -30,6 +30,8 @@ describe('two texts are one that differ only in', () => {
     ['a duration', 'done in 1.24 s', 'done in 0.9 s'],
     ['a duration of minutes and seconds', 'done in 1m 4s now', 'done in 12m 59s now'],
     ['a duration of hours', 'done in 1h 2m 4s now', 'done in 3h 12m 59s now'],
+    ['a duration under its name', '{"rows":1,"duration_ms":12}', '{"rows":1,"duration_ms":14.5}'],
+    ['what it took', '{"took":3,"hits":0}', '{"took":11,"hits":0}'],
     ['blanks', 'a  b\n c', 'a b c'],
   ])('%s', (_, one, other) => {
     expect(masked(one)).toBe(masked(other))
@@ -50,6 +52,7 @@ describe('two texts stay two that differ in', () => {
     ['a year', 'in 1999', 'in 2024'],
     ['a short hexadecimal code', 'fault 0x1f', 'fault 0x2e'],
     ['an amount', 'sum 1200300', 'sum 1200400'],
+    ['a count of what it took', 'took 3 steps', 'took 4 steps'],
     ['a word', 'disk full', 'disk busy'],
   ])('%s', (_, one, other) => {
     expect(masked(one)).not.toBe(masked(other))
