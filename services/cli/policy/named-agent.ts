@@ -45,6 +45,10 @@ function parsed(file: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new WeirError('usage', `${file} is no JSON: ${(error as Error).message}`, { cause: error })
+    throw noJson(file, error)
   }
+}
+
+function noJson(file: string, cause: unknown): WeirError {
+  return new WeirError('usage', `${file} is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
 }
