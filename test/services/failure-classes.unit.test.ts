@@ -133,6 +133,7 @@ describe('a round', () => {
         finish: 'stop',
         stop: 'end',
         declarations: [],
+        callsAsText: false,
       },
       ...{ usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }, policy: request.settings.policy },
     })

@@ -133,7 +133,18 @@ describe('the kind of a failure', () => {
       ],
     ],
     ['miss', ['no such file: x', 'ENOENT: x', 'anchor text not found', 'HTTP 404', 'user 7 does not exist', 'command not found']],
-    ['other', ['status is odd', '1 failed: assert total', 'fatal: not a git repository', 'line 503: bad', 'HTTP 500', 'exit 1: boom', 'Disk quota exceeded']],
+    [
+      'other',
+      [
+        'status is odd',
+        '1 failed: assert total',
+        'fatal: not a git repository',
+        'line 503: bad',
+        'HTTP 500',
+        'exit 1: boom',
+        'Disk quota exceeded',
+      ],
+    ],
   ])('is %s', (kind, errors) => expect(errors.map((error) => [error, failureKindOf(error)])).toEqual(errors.map((error) => [error, kind])))
 })
 
