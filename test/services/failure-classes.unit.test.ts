@@ -135,6 +135,7 @@ describe('a round', () => {
         declarations: [],
       },
       ...{ usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }, policy: request.settings.policy },
+      callsAsText: false,
     })
     const [modelOpened] = open.to('response')
     const [modelFinished] = finished.to('response')
