@@ -136,6 +136,7 @@ describe('a round', () => {
         callsAsText: false,
       },
       ...{ usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }, policy: request.settings.policy },
+      callsAsText: false,
     })
     const [modelOpened] = open.to('response')
     const [modelFinished] = finished.to('response')
