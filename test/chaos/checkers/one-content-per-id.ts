@@ -53,6 +53,7 @@ const inboxes: Record<string, string> = {
   validator: 'rounds-proposed',
   'loop-detector': 'rounds-checked',
   executor: 'rounds-cleared',
+  approval: 'approvals',
 }
 
 function orphans({ records }: Evidence, first: Map<string, Logged>): Violation[] {
