@@ -21,18 +21,15 @@ export function isWholeAt(path: readonly (string | number)[], root: Schema): boo
 
 /** With what they refer to and are made of. */
 function spread(schemas: unknown[], root: Schema): Schema[] {
-  const found: Schema[] = []
-  for (const schema of schemas) {
-    if (found.length >= schemasMax) return []
-    if (isObject(schema) && !found.includes(schema)) found.push(schema)
-  }
-  for (let at = 0; at < found.length; at += 1) {
-    const { $ref, allOf, anyOf, oneOf } = found[at] ?? {}
+  const found = new Set<Schema>()
+  for (const schema of schemas) if (isObject(schema)) found.add(schema)
+  // A set also goes over what is added meanwhile.
+  for (const { $ref, allOf, anyOf, oneOf } of found) {
+    if (found.size > schemasMax) return []
     const parts = [typeof $ref === 'string' ? pointedTo($ref, root) : undefined, allOf, anyOf, oneOf].flat()
-    for (const part of parts) if (isObject(part) && !found.includes(part)) found.push(part)
-    if (found.length > schemasMax) return []
+    for (const part of parts) if (isObject(part)) found.add(part)
   }
-  return found
+  return found.size > schemasMax ? [] : [...found]
 }
 
 function below({ properties, additionalProperties, items, prefixItems }: Schema, step: string | number): unknown[] {

@@ -13,7 +13,7 @@ export function withWholeNumbers(text: string, schema: Record<string, unknown>):
     const sent = text.slice(from, to)
     const value = Number(sent)
     // A zero below zero is another value for those who read floats.
-    if (/^-?\d+$/.test(sent) || !Number.isSafeInteger(value) || Object.is(value, -0)) continue
+    if (/^-?\d+$/.test(sent) || !Number.isSafeInteger(value) || Object.is(value, -0) || !isWhole(sent)) continue
     looked += 1
     if (looked > numbersMax) return undefined
     if (!isWholeAt(path, schema)) continue
@@ -21,6 +21,15 @@ export function withWholeNumbers(text: string, schema: Record<string, unknown>):
     done = to
   }
   return done === 0 ? undefined : [...pieces, text.slice(done)].join('')
+}
+
+/** As it is written: 1.00000000000000000001 is a whole number only to those who read doubles. */
+function isWhole(sent: string): boolean {
+  const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(sent) ?? []
+  const digits = whole + fraction
+  let significant = digits.length
+  while (digits[significant - 1] === '0') significant -= 1
+  return whole.length - significant + Number(exponent) >= 0
 }
 
 /** Looking a place up in a schema takes time; of arguments with more such numbers none is touched. */
