@@ -1,6 +1,6 @@
 // Which of a call's arguments say what call it is. A tool's hints may leave some out, those that only comment ("reason", "explanation"): models word
 // them anew each time, so a loop would never look like one. Or they name the few that alone count. Nothing is guessed from names: a `reason` may as
-// well be the point of a call.
+// well be the point of a call. Where a tool has hints of both kinds, both hold.
 
 import { foundAt, stepsOf, withoutPath } from '../../shared/arguments/argument-path.ts'
 import type { ToolHints } from '../../shared/messages.ts'
@@ -9,8 +9,9 @@ import type { ToolHints } from '../../shared/messages.ts'
 export function identityOf(parsed: unknown, hints: ToolHints | null | undefined): unknown {
   if (hints === null || hints === undefined) return parsed
   const { ignoreFields, loopKey } = hints
-  const kept = loopKey.length === 0 ? parsed : Object.fromEntries(loopKey.map((path) => [path, oneOf(foundAt(parsed, stepsOf(path)))]))
-  return ignoreFields.reduce((value, path) => withoutPath(value, stepsOf(path)), kept)
+  // First what is left out: it may stand inside of what counts.
+  const said = ignoreFields.reduce((value, path) => withoutPath(value, stepsOf(path)), parsed)
+  return loopKey.length === 0 ? said : Object.fromEntries(loopKey.map((path) => [path, oneOf(foundAt(said, stepsOf(path)))]))
 }
 
 /** What is not there, and null, is the same nothing. */

@@ -71,6 +71,11 @@ describe('the same call with the same result', () => {
     ['arguments that the tool declares as comments', { ignoreFields: ['why'] }, (why: string) => ({ path: 'a', why })],
     ['such arguments deeper in', { ignoreFields: ['/meta/why'] }, (why: string) => ({ path: 'a', meta: { why, deep: true } })],
     ['such arguments in each item', { ignoreFields: ['/files/*/why'] }, (why: string) => ({ files: [{ path: 'a', why }, { path: 'b' }] })],
+    [
+      'comments inside of what it declares as its key',
+      { loopKey: ['/meta'], ignoreFields: ['/meta/why'] },
+      (why: string) => ({ n: why.length, meta: { why, deep: true } }),
+    ],
     ['arguments beside those that it declares as its key', { loopKey: ['path'] }, (why: string) => ({ path: './a', why, n: why.length })],
   ])('is told without %s', (_, hints, sent) => {
     expect(rungs(...hinted({}, sent))).toEqual(silence(5))
