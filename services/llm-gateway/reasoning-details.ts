@@ -35,7 +35,8 @@ function addPiece(details: ReasoningDetails, piece: unknown, before: number): st
   if (!isObject(piece)) return ''
   const json = JSON.stringify(piece)
   details.bytes += json.length
-  if (details.bytes > limits.reasoningDetailsBytesMax || jsonFault(json, limits.argumentDepthMax / 2) !== undefined) {
+  const isTooMuch = details.bytes > limits.reasoningDetailsBytesMax || details.blocks.length >= limits.responseItemsMax
+  if (isTooMuch || jsonFault(json, limits.argumentDepthMax / 2) !== undefined) {
     details.isSpoilt = true
     details.blocks = []
   }

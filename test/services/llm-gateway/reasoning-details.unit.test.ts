@@ -92,6 +92,7 @@ describe('thinking in blocks', () => {
     ['an empty list', []],
     ['things that are no blocks', [null, 1, 'x']],
     ['too large', [{ type: 'reasoning.encrypted', data: 'x'.repeat(limits.reasoningDetailsBytesMax) }]],
+    ['more blocks than a response may have', Array.from({ length: limits.responseItemsMax + 1 }, (_, index) => summary('', index))],
     ['too deep', [{ type: 'x', deep: JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) }]],
   ])('that is %s is left out', (_, given) => expect(passed(given as Detail[]).returned).toBeUndefined())
 })
