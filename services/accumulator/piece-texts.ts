@@ -35,7 +35,8 @@ function repeatedObject(pieces: string[]): string | undefined {
   if (first === undefined) return undefined
   const starts = pieceStarts(pieces)
   const said = plainJson(first)
-  for (let at = first.length; joined.slice(at).trim() !== ''; ) {
+  const end = joined.trimEnd().length // once: what follows each of many objects may be megabytes of blanks
+  for (let at = first.length; at < end; ) {
     const again = firstObject(joined.slice(at))
     if (again === undefined || !starts.has(at) || plainJson(again) !== said) return undefined
     at += again.length

@@ -5,7 +5,7 @@ import { limits } from '../../../shared/limits.ts'
 import type { Part, PartEvent, RoundProposed } from '../../../shared/messages.ts'
 import { eventWeight } from '../../../shared/part-weight.ts'
 import { at, given } from '../../support/given.ts'
-import { callStart, event, finished, opened, part, proposedFor } from './stream.ts'
+import { callStart, event, finished, opened, part, proposedFor, proposedInParts } from './stream.ts'
 
 const unit = '["c",7,2]'
 const hello = [event('text', 'hel'), event('text', 'lo')]
@@ -233,6 +233,14 @@ describe('a long response', () => {
     const message = react(open, finished({ parts: count + 2 })).records?.[0]?.message as RoundProposed
     expect(message.response.calls[0]).toMatchObject({ source: 'deltas', problem: null })
     expect(message.response.calls[0]?.raw).toBe(`{"text":"${'word '.repeat(count)}"}`)
+  })
+
+  it('that says one object again and again, and then nothing for megabytes, is read in one pass', () => {
+    const again = Array.from({ length: 1_000 }, () => event('call_arguments', '{"a":1}'))
+    const blanks = event('call_arguments', ' '.repeat(limits.roundPartsBytesMax / 2))
+    const parts = [[callStart()], ...Array.from({ length: 40 }, () => again), [blanks, event('call_end')]]
+    const [call] = proposedInParts(parts, { twice: false }).response.calls
+    expect(call).toMatchObject({ raw: '{"a":1}', problem: null })
   })
 })
 
