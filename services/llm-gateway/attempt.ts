@@ -22,7 +22,8 @@ import type { Answer } from './answer.ts'
 import { streamAnswer } from './answer.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './context-full.ts'
 import { PartWriter } from './part-writer.ts'
-import { canBePlain, inPlainText } from './plain-request.ts'
+import type { Obstacle, PlainLessons } from './plain-request.ts'
+import { inPlainText, obstacleIn } from './plain-request.ts'
 import { policyInForce } from './policy-in-force.ts'
 import type { Connect, Failed, ProviderRequest } from './provider.ts'
 import { shortReason } from './reason.ts'
@@ -42,8 +43,8 @@ export type GatewayOptions = {
 /** What the attempts of a process share. */
 export type Gateway = GatewayOptions & {
   streams: Slots
-  /** Agents whose provider has taken a request in plain text that it had refused otherwise: they are asked so at once (plain-request.ts). */
-  plainlyAsked: WeakSet<Agent>
+  /** Agents whose providers want it so are asked in plain text at once. */
+  plainLessons: PlainLessons
 }
 
 /** Never rejects. A write that fails ends it with a line in the log: the bus has given up, and so will the runtime. */
@@ -106,18 +107,19 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     await parts.stop()
     return undefined
   }
+  const { agent, obstacle, isPlain } = asked
+  if (obstacle !== undefined) gateway.plainLessons.note({ agent, obstacle, isPlain, answer })
   if (answer.kind === 'failed') return ending(attempt, attemptFailed(attempt, answer, asked), finished)
-  if (asked.isPlain) gateway.plainlyAsked.add(ready.agent)
   return ending(attempt, conclusion(attempt, ready, answer, finished.parts), finished)
 }
 
-/** A request, and whether it is in plain text because the provider does not take it otherwise; `mayBePlain`: it could be. */
-type Asked = { agent: Agent; request: ProviderRequest; mayBePlain: boolean; isPlain: boolean }
+/** A request, and whether it is in plain text because the provider does not take it otherwise; `obstacle`: what it may not take of it. */
+type Asked = { agent: Agent; request: ProviderRequest; obstacle: Obstacle | undefined; isPlain: boolean }
 
 function inTakenForm({ gateway, task }: Attempt, { agent, request }: Ready): Asked {
-  const mayBePlain = canBePlain(agent, request)
-  const isPlain = mayBePlain && (task.plain || gateway.plainlyAsked.has(agent))
-  return { agent, request: isPlain ? inPlainText(request) : request, mayBePlain, isPlain }
+  const obstacle = obstacleIn(agent, request)
+  const isPlain = obstacle !== undefined && (task.plain || gateway.plainLessons.has(agent, obstacle))
+  return { agent, request: isPlain ? inPlainText(request) : request, obstacle, isPlain }
 }
 
 type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
@@ -248,7 +250,7 @@ function attemptFailed({ task, id, log }: Attempt, failed: Failed, asked?: Asked
   // Who asks to come back at once, or in the past, has not asked for a wait: three tries within a moment would all meet the same.
   const retryAfterMs = failed.retryAfterMs || Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
   const isOfHistory = failed.historyRefused ?? false
-  const isOfTools = (failed.formRefused ?? false) && asked?.mayBePlain === true
+  const isOfTools = failed.formRefused !== undefined && asked?.obstacle !== undefined
   const historyRefused = isOfHistory && !task.rebuilt
   const toolsRefused = isOfTools && !asked.isPlain
   const why = [

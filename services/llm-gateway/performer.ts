@@ -10,6 +10,7 @@ import { createSlots } from '../../shared/slots.ts'
 import type { Gateway, GatewayOptions } from './attempt.ts'
 import { runAttempt } from './attempt.ts'
 import { startHistoryExpiry } from './history-expiry.ts'
+import { createPlainLessons } from './plain-request.ts'
 import type { AttemptTask } from './reducer.ts'
 import { noLongerWanted } from './stopping.ts'
 
@@ -18,7 +19,7 @@ type RoundAtWork = { key: string; stop: AbortController | undefined }
 
 /** The gateway's side effects; `close` aborts whatever it is called with, since a model's answer cannot be had in a moment of grace. */
 export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
-  const gateway: Gateway = { streams: createSlots(limits.modelStreamsMax), plainlyAsked: new WeakSet(), ...options }
+  const gateway: Gateway = { streams: createSlots(limits.modelStreamsMax), plainLessons: createPlainLessons(), ...options }
   return (context) => {
     const expiry = startHistoryExpiry(context, options.historyIdleMs ?? retentionMsOf())
     const rounds = new Map<string, RoundAtWork>()

@@ -7,7 +7,7 @@ import { contentDeclined, saysContentDeclined } from './content-declined.ts'
 import { contextFull, saysContextFull } from './context-full.ts'
 import { isObject } from './exact-json.ts'
 import { saysHistoryRefused } from './history-refused.ts'
-import { refusesForm } from './plain-request.ts'
+import { formRefusedBy } from './plain-request.ts'
 import type { Failed } from './provider.ts'
 import { shortReason } from './reason.ts'
 import { retryHint, waitIn } from './retry-hint.ts'
@@ -75,7 +75,8 @@ type Said = { status: number | undefined; said: string }
 /** What another request may do better: one with a history of other ids, or one in plain text. */
 function whatIsRefused(refused: boolean, said: Said): Pick<Failed, 'historyRefused' | 'formRefused'> {
   if (saysHistoryRefused(said)) return { historyRefused: true }
-  return refused && refusesForm(said) ? { formRefused: true } : {}
+  const formRefused = refused ? formRefusedBy(said) : undefined
+  return formRefused === undefined ? {} : { formRefused }
 }
 
 function transient(code: ErrorCode, reason: string): Failed {

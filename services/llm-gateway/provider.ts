@@ -42,8 +42,8 @@ export type Failed = {
   finish?: string
   /** The provider says that calls and results of the history do not go together (I5.4). */
   historyRefused?: true
-  /** It may be what stands in the request that is refused: its tools, or its calls where no tool may be called. */
-  formRefused?: true
+  /** It may be what stands in the request that is refused: its tools, or its calls where no tool may be called. `tools`: the provider speaks of them. */
+  formRefused?: 'tools' | 'unsaid'
 }
 
 /** Some events of the stream, or its end. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
-import { canBePlain, inPlainText, refusesForm } from '../../../services/llm-gateway/plain-request.ts'
+import { formRefusedBy, inPlainText, obstacleIn } from '../../../services/llm-gateway/plain-request.ts'
 import type { ProviderRequest } from '../../../services/llm-gateway/provider.ts'
 import { providers } from '../../../services/llm-gateway/providers.ts'
 import { llmGateway } from '../../../services/llm-gateway/reducer.ts'
@@ -130,7 +130,6 @@ describe.each(apis)('a server of %s', (api) => {
 
   it.each([
     ['knows no tool_choice none', noneRefused],
-    ['answers 400 without a reason', (body: Body) => (body.tools ? { status: 400, message: 'ValidationException' } : undefined)],
     [
       'does not route it',
       (body: Body) => (body.tools ? { status: 404, message: "No endpoints support the provided 'tool_choice'" } : undefined),
@@ -158,15 +157,42 @@ describe.each(apis)('a server of %s', (api) => {
     expect(bodies[2]).toEqual(plain)
   })
 
+  it('that answers 400 without speaking of tools gets it once more in plain text, each time: it may have had another reason', async () => {
+    let refusals = 2
+    const { bodies, ask } = await gatewayBefore(api, (body) => {
+      if (!body.tools || refusals === 0) return undefined
+      refusals -= 1
+      return { status: 400, message: 'ValidationException' }
+    })
+    for (const _ of [1, 2]) expect((await ask(textOnly)).end).toMatchObject({ failure: null, stop: 'end' })
+    expect((await ask(textOnly)).failed).toEqual([])
+    expect(bodies.map(({ tools: sent }) => sent !== undefined)).toEqual([true, false, true, false, true])
+  })
+
+  it('that no longer takes plain text either is asked with its tools again', async () => {
+    let takes: 'plain text' | 'tools' = 'plain text'
+    const { bodies, ask } = await gatewayBefore(api, (body) =>
+      (body.tools === undefined) === (takes === 'plain text') ? undefined : { status: 400, message: 'tool_choice' },
+    )
+    await ask(textOnly)
+    expect((await ask(textOnly)).failed).toEqual([])
+    takes = 'tools'
+    expect((await ask(textOnly)).end).toMatchObject({ failure: { class: 'refused' } })
+    expect((await ask(textOnly)).failed).toEqual([])
+    expect(bodies.map(({ tools: sent }) => sent !== undefined)).toEqual([true, false, false, false, true])
+  })
+
   it('that wants tools wherever the history has calls gets it in plain text where there are none to offer', async () => {
     const { bodies, ask } = await gatewayBefore(api, toolsDemanded)
     expect((await ask({ tools: [], callsLeft: 5 })).end).toMatchObject({ failure: null })
     expect((await ask({ tools: [], callsLeft: 5 })).failed).toEqual([])
     expect(bodies.map(speaksOfCalls)).toEqual([true, false, false])
-    // Where tools may be called, nothing changes.
+    // Where there are tools, nothing changes, whether they may be called or not.
+    expect((await ask(textOnly)).failed).toEqual([])
+    expect(bodies[3]).toMatchObject({ tools: [{}, {}], tool_choice: expect.anything() })
     expect((await ask({ tools, callsLeft: 5 })).failed).toEqual([])
-    expect(bodies[3]).toMatchObject({ tools: [{}, {}] })
-    expect(speaksOfCalls(bodies[3] as Body)).toBe(true)
+    expect(bodies[4]).toMatchObject({ tools: [{}, {}] })
+    expect(speaksOfCalls(bodies[4] as Body)).toBe(true)
   })
 
   it('that refuses it in plain text too is not asked a third time, and its reason ends the round', async () => {
@@ -217,18 +243,18 @@ describe('a request in plain text', () => {
   })
 
   it('is one that speaks of tools and asks for no call, of a model that has tool calls', () => {
-    expect(canBePlain(agentOf(), request)).toBe(true)
-    expect(canBePlain(agentOf(), { ...request, textOnly: false })).toBe(false)
-    expect(canBePlain(agentOf(), { ...request, tools: [] })).toBe(true)
-    expect(canBePlain(agentOf(), { ...request, tools: [], history: [userSays('hello')] })).toBe(false)
-    expect(canBePlain(agentOf({}, { toolCalls: 'text' }), request)).toBe(false)
+    expect(obstacleIn(agentOf(), request)).toBe('no-choice')
+    expect(obstacleIn(agentOf(), { ...request, textOnly: false })).toBeUndefined()
+    expect(obstacleIn(agentOf(), { ...request, tools: [] })).toBe('no-declarations')
+    expect(obstacleIn(agentOf(), { ...request, tools: [], history: [userSays('hello')] })).toBeUndefined()
+    expect(obstacleIn(agentOf({}, { toolCalls: 'text' }), request)).toBeUndefined()
   })
 
   it('may help where the request is refused, and not where its sender is', () => {
-    expect(refusesForm({ status: 400, said: 'no' })).toBe(true)
-    expect(refusesForm({ status: 404, said: "No endpoints found that support the provided 'tool_choice' value." })).toBe(true)
-    expect(refusesForm({ status: 404, said: 'no such model' })).toBe(false)
-    expect(refusesForm({ status: undefined, said: 'tool_choice is not supported' })).toBe(true)
-    for (const status of [401, 402, 403, 429, 500, 529]) expect(refusesForm({ status, said: 'tool_choice' })).toBe(false)
+    expect(formRefusedBy({ status: 400, said: 'no' })).toBe('unsaid')
+    expect(formRefusedBy({ status: 404, said: "No endpoints found that support the provided 'tool_choice' value." })).toBe('tools')
+    expect(formRefusedBy({ status: 404, said: 'no such model' })).toBeUndefined()
+    expect(formRefusedBy({ status: undefined, said: 'tool_choice is not supported' })).toBe('tools')
+    for (const status of [401, 402, 403, 429, 500, 529]) expect(formRefusedBy({ status, said: 'tool_choice' })).toBeUndefined()
   })
 })
