@@ -1,7 +1,7 @@
 // Accumulator: turns the parts of one model response into one finished response.
 // Owns: the parts of an open round, until one attempt is named as the answer. Does not own: mapping a provider's chunks and choosing the attempt
-// (llm-gateway), judging a call (validator), what an empty or thinking-only response means (loop-detector). What is a call, where a format does not mark it, is decided
-// in call-pieces.ts; what its arguments are, in call.ts.
+// (llm-gateway), judging a call (validator), what an empty or thinking-only response means (loop-detector). What is a call, where a format does not
+// mark it, is decided in call-pieces.ts; what its arguments are, in call.ts.
 //
 // A1. Parts change nothing; only model-finished decides, and it names the attempt. Two owners may stream two attempts at once, and they never mix.
 // A2. Of an attempt exactly the parts 0 to parts - 1 are folded, each once, in that order. One that is missing makes the answer a failure, never a

@@ -7,14 +7,15 @@ import { sameJson } from '../../shared/same-json.ts'
 import { textFrom } from './piece-texts.ts'
 
 /**
- * Texts, '' where none came. `deltas`: the pieces in the order of the stream, none empty. `dones`: what events that ended the arguments said. `start`: the start
- * input; `isInMessage`: the call stood whole in the start of the response.
+ * Texts, '' where none came. `deltas`: the pieces in the order of the stream, none empty. `dones`: what events that ended the arguments said. `start`:
+ * the start input; `isInMessage`: the call stood whole in the start of the response.
  */
 export type ArgumentSources = { deltas: string[]; dones: string[]; start: string; isInMessage: boolean }
 
 /**
- * The deltas if any byte but blanks came that way, else the done event's, else the start input, else nothing. Never two of them: where they say the same, joining
- * gives `{..}{..}`; where the deltas only go on from the start input, neither alone is what the model meant, and the deltas alone do not parse.
+ * The deltas if any byte but blanks came that way, else the done event's, else the start input, else nothing. Never two of them: where they say the
+ * same, joining gives `{..}{..}`; where the deltas only go on from the start input, neither alone is what the model meant, and the deltas alone do
+ * not parse.
  * `disputed`: one that was not taken says something else than the one that was.
  */
 export function argumentsFrom({ deltas, dones, start, isInMessage }: ArgumentSources): Pick<Call, 'raw' | 'source' | 'disputed'> {

@@ -6,6 +6,7 @@
 //     an event has lost nothing of one: it is passed over.
 // E1 to E3 and E5 are kept in anthropic-blocks.ts.
 
+import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import type { Blocks, SentBlock } from './anthropic-blocks.ts'
 import { announcedAgain, beginBlock, blockDelta, blockStop, isSameCall, newIndex, partEvent, stoppedWith } from './anthropic-blocks.ts'
@@ -138,7 +139,8 @@ function messageStart(stream: MessageStream, event: Record<string, unknown>, exa
   stream.id = id
   addUsage(stream, message.usage)
   stream.foretold = message.stop_reason
-  const blocks: unknown[] = Array.isArray(message.content) ? message.content : []
+  // One more than a response may have is enough to say so.
+  const blocks: unknown[] = Array.isArray(message.content) ? message.content.slice(0, limits.responseItemsMax + 1) : []
   for (const [index, block] of blocks.entries()) stream.announced.set(index, { block, exact, path: ['message', 'content', index] })
   return []
 }

@@ -32,8 +32,8 @@ export async function* sentEvents(response: Response, heard: () => void): AsyncG
 }
 
 /**
- * As sentEvents, also of a server that does not stream and answers with one body of JSON. `eventsOf`: the events that such a body stands for, from its value and
- * its text.
+ * As sentEvents, also of a server that does not stream and answers with one body of JSON. `eventsOf`: the events that such a body stands for, from its
+ * value and its text.
  */
 export async function* answeredEvents(
   response: Response,
@@ -118,7 +118,10 @@ function eventsIn(event: string | null, data: string): SentEvent[] {
   return areEvents ? each : [sent]
 }
 
-/** Keeps a line that is or may become one of those beside the standard until its end came: of fields that it does not know the parser takes whole lines only. */
+/**
+ * Keeps a line that is or may become one of those beside the standard until its end came: of fields that it does not know the parser takes whole lines
+ * only.
+ */
 function oddLines(): { whole(text: string): string } {
   let kept: string[] = []
   let head = ''

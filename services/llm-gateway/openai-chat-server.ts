@@ -16,8 +16,9 @@ export type ServerHabits = {
  * `max_tokens` is what every server knows but OpenAI's own, which refuses it for its reasoning models. So an agent with a base URL of its own gets
  * `max_tokens`, unless that is OpenAI's or Azure's.
  *
- * Reasoning goes back in the field in which it came, and as `reasoning_details` wherever it came so (reasoning-details.ts). Those who send `reasoning_content` (DeepSeek, Moonshot) refuse a history in which a turn with
- * calls has lost it; of those who send `reasoning` only OpenRouter passes the demand of others on, and some refuse the field.
+ * Reasoning goes back in the field in which it came, and as `reasoning_details` wherever it came so (reasoning-details.ts). Those who send
+ * `reasoning_content` (DeepSeek, Moonshot) refuse a history in which a turn with calls has lost it; of those who send `reasoning` only OpenRouter passes
+ * the demand of others on, and some refuse the field.
  */
 export function serverHabits(baseUrl: string | undefined): ServerHabits {
   const host = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''

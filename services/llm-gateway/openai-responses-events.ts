@@ -194,8 +194,8 @@ function finishOf(word: string, status: unknown): string {
 }
 
 /**
- * An item that the whole response has and the stream has not is taken only where it cannot be one that came under another id. `said`: those of the stream that the
- * response has under their own.
+ * An item that the whole response has and the stream has not is taken only where it cannot be one that came under another id. `said`: those of the
+ * stream that the response has under their own.
  */
 function finalItem(stream: ResponseStream, item: SentItem, said: Set<Item | undefined>): PartEvent[] {
   const known = knownItem(stream, item, () => true)

@@ -75,7 +75,10 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
   return { kind: 'calls', dialect, calls, repairs: [...repairs].sort() }
 }
 
-/** Whether a call was to stand in this broken frame: it names a tool that was offered, and goes on to its end. What ends as a sentence does only speaks about it. */
+/**
+ * Whether a call was to stand in this broken frame: it names a tool that was offered, and goes on to its end. What ends as a sentence does only speaks
+ * about it.
+ */
 function isMeant(
   { names, marked, isOpen = false }: Extract<Reading, { kind: 'broken' }>,
   { spoken, offered, isFenced, cut }: Offer,

@@ -349,6 +349,11 @@ describe('what a server should not send', () => {
     const many = Array.from({ length: limits.responseItemsMax + 1 }, (_, n) => start(n, { type: 'server_tool_use' }))
     expect(read(begin, ...many).fault?.reason).toContain('blocks')
     expect(read(begin, ...many.slice(1)).fault).toBeUndefined()
+    const whole = { type: 'message_start', message: { content: new Array(100_000).fill({ type: 'text', text: '' }) } }
+    expect(read(whole, { type: 'message_stop' })).toMatchObject({
+      fault: { reason: expect.stringContaining('blocks') },
+      parts: [{ kind: 'error' }],
+    })
     const signature = delta(0, { type: 'signature_delta', signature: 'x'.repeat(limits.roundPartsBytesMax / 4) })
     expect(read(begin, start(0, { type: 'thinking' }), ...new Array(5).fill(signature)).fault?.reason).toContain('signature')
     const usage = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`n${n}`, n]))
