@@ -51,6 +51,12 @@ describe('a whole number that is written like a fraction', () => {
     expect(withWholeNumbers(raw, schema)).toBeUndefined()
   })
 
+  it('stays as it is where the schema has more branches than are looked at', () => {
+    const branches = Array.from({ length: 100_000 }, () => ({ ...integer }))
+    expect(withWholeNumbers('{"n":1.0}', { properties: { n: { anyOf: branches } } })).toBeUndefined()
+    expect(withWholeNumbers('{"n":1.0}', { properties: { n: { anyOf: branches.slice(0, 60) } } })).toBe('{"n":1}')
+  })
+
   it('never changes what the arguments mean', () => {
     const value = fc.dictionary(fc.constantFrom('n', 'list', 'share', 'x'), fc.jsonValue({ maxDepth: 3 }))
     fc.assert(
