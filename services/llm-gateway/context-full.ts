@@ -21,7 +21,7 @@ const wordings = [
   /\bprompt is too long\b/i, // Anthropic: prompt is too long: 213462 tokens > 200000 maximum
   /\binput is too long\b/i, // Bedrock
   /\bmaximum context length\b/i, // OpenAI, vLLM, Mistral, DeepSeek, OpenRouter
-  /\bcontext length is only\b/i, // vLLM since 0.16
+  /\bcontext length (?:is|of) only\b/i, // vLLM since 0.16, LM Studio
   /\bprompt \(length \d+\) is longer than the maximum model length\b/i, // vLLM, for models with an encoder and without
   /\bexceeds?\b.{0,40}\bcontext (?:limit|window|length|size)\b/i, // Anthropic, OpenAI, Ollama, llama.cpp
   /\bcontext (?:window|length|size)\b.{0,20}\bexceed/i, // LM Studio, MiniMax

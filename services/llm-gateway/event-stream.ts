@@ -6,6 +6,7 @@ import { createParser } from 'eventsource-parser'
 import { WeirError } from '../../shared/errors.ts'
 import { limits } from '../../shared/limits.ts'
 import { isObject, parseJson } from './exact-json.ts'
+import { textOf, textReader } from './sent-text.ts'
 
 /** `event`: its `event:` line, null where it has none. */
 export type SentEvent = { event: string | null; data: string }
@@ -17,6 +18,7 @@ export type SentEvent = { event: string | null; data: string }
 export async function* sentEvents(response: Response, heard: () => void): AsyncGenerator<SentEvent[], void> {
   const reader = eventReader()
   let sinceEvent = 0
+  let hasEvents = false
   for await (const piece of response.body ?? []) {
     heard()
     sinceEvent += piece.byteLength
@@ -25,10 +27,13 @@ export async function* sentEvents(response: Response, heard: () => void): AsyncG
     const events = reader.take(piece)
     if (events.length === 0) continue
     sinceEvent = 0
+    hasEvents = true
     yield events
   }
   const events = reader.end()
   if (events.length > 0) yield events
+  else if (!hasEvents && response.headers.get('content-type')?.includes('text/html') === true)
+    throw new WeirError('provider.stream', "a web page came in the place of a stream: check the base URL (of OpenAI's APIs: .../v1)")
 }
 
 /**
@@ -59,11 +64,17 @@ export async function wholeBody(response: Response, heard: () => void): Promise<
     if (bytes > limits.streamEventBytesMax) throw tooLong(bytes)
     pieces.push(piece)
   }
-  return new TextDecoder().decode(Buffer.concat(pieces)).trimEnd()
+  const { text, broken } = textOf(Buffer.concat(pieces))
+  if (broken) throw notText()
+  return text.replace(/^\ufeff/, '').trimEnd()
 }
 
 function tooLong(bytes: number): WeirError {
   return new WeirError('provider.stream', `${bytes} bytes of the stream without a complete event; at most ${limits.streamEventBytesMax}`)
+}
+
+function notText(): WeirError {
+  return new WeirError('provider.stream', 'what came is not UTF-8')
 }
 
 /**
@@ -71,7 +82,7 @@ function tooLong(bytes: number): WeirError {
  * field `error` of its own, handed on as an event of that name; JSON on lines of its own, without `data:`; events without a blank line between them.
  */
 function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent[] } {
-  const decoder = new TextDecoder()
+  const texts = textReader()
   const lines = oddLines()
   let bare: string[] = []
   let events: SentEvent[] = []
@@ -99,10 +110,14 @@ function eventReader(): { take(piece: Uint8Array): SentEvent[]; end(): SentEvent
   }
 
   return {
-    take: (piece) => taken(decoder.decode(piece, { stream: true })),
+    take: (piece) => {
+      const { text, broken } = texts.take(piece)
+      const whole = taken(text)
+      return broken ? [...whole, { event: 'error', data: notText().message }] : whole
+    },
     // The last event counts also where the server left out the blank line after it; one that is half there is no JSON.
     end: () => {
-      const last = taken(`${decoder.decode()}\n\n`)
+      const last = taken(`${texts.end()}\n\n`)
       endBare()
       return last
     },

@@ -16,10 +16,10 @@ const normal = new Map<string, Meaning>([
 
 /** Parts of the others, the more telling ones first: servers keep inventing words for what went wrong, and mostly out of these parts. */
 const telling: [RegExp, Meaning][] = [
-  [/malformed|unexpectedtool|toomanytool|ratelimit|quota|insufficient/, 'failed'],
-  [/recitation|prohibited|blocklist|blocked|spii|toxic|safety|sensitive|filter|moderation|refus|guardrail/, 'refusal'],
-  [/max|length|limit|context|incomplete|repetition/, 'length'],
-  [/error|cancel|abort|fail|interrupt|timeout|timedout/, 'failed'],
+  [/malformed|invalid|unexpectedtool|toomanytool|ratelimit|overload|quota|insufficient|deadline/, 'failed'],
+  [/recitation|prohibited|blocklist|blocked|spii|toxic|safety|sensitive|filter|moderation|refus|guardrail|^language$/, 'refusal'],
+  [/max|length|limit|context|incomplete|partial|truncat|cutoff|outoftoken|exceed|budget|repetition/, 'length'],
+  [/error|cancel|abort|fail|interrupt|timeout|timedout|preempt|evict|kill|disconnect/, 'failed'],
 ]
 
 /** What servers send in the place of no word. */

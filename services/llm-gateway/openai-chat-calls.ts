@@ -39,6 +39,18 @@ export function callPieces(message: Json, { exact, path, model }: SentMessage): 
   return events
 }
 
+type Chunk = { pieces: PartEvent[]; wasFinished: boolean; saysEnd: boolean }
+
+/**
+ * Whether arguments may still follow the word for the end: a server that says it before a call has any says it in every chunk. Behind the word `{}` may
+ * stand for those to come. `wasFinished`: the word came before this chunk; `saysEnd`: it is in it.
+ */
+export function isOpenAfter({ finish, isOpen }: { finish: string; isOpen: boolean }, { pieces, wasFinished, saysEnd }: Chunk): boolean {
+  const isNoArguments = ({ text }: PartEvent) => text === '' || (text.trim() === '{}' && wasFinished && !saysEnd)
+  if (pieces.some((piece) => piece.name !== null && isNoArguments(piece))) return finish !== ''
+  return isOpen && !saysEnd && pieces.every(isNoArguments)
+}
+
 const noIndex = -1
 const olderForm = -2
 

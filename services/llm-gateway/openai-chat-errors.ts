@@ -38,7 +38,7 @@ export function errorIn(chunk: Json, eventName: string | null, sent: { choice: J
   if (isObject(error)) return error
   if (error !== undefined) return { ...chunk, message: error }
   if (isObject(base) && saysSomething(base.status_code)) return { code: base.status_code, message: base.status_msg }
-  if (eventName === 'error' || object === 'error' || type === 'error') return chunk
+  if (eventName === 'error' || object === 'error' || type === 'error' || type === 'exception') return chunk
   return choices === undefined || choices === null ? errorBody(chunk) : undefined
 }
 
@@ -61,6 +61,8 @@ function errorBody(chunk: Json): Json | undefined {
   const { message, detail, errors, success, status } = chunk
   const first: unknown = Array.isArray(errors) ? errors[0] : errors
   if (saysSomething(first)) return isObject(first) ? first : { ...chunk, message: first }
+  const exception = Object.keys(chunk).find((name) => name.endsWith('Exception') && isObject(chunk[name])) // Bedrock names its errors so
+  if (exception !== undefined) return { type: exception, ...(chunk[exception] as Json) }
   const said = [chunk.error_msg, chunk.error_message, chunk.msg].find((words) => typeof words === 'string')
   const isError = saysSomething(chunk.error_code) || said !== undefined || success === false || status === 'error' || Number(status) >= 400
   if (typeof message === 'string' || detail !== undefined || isError)

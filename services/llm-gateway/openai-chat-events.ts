@@ -16,7 +16,7 @@ import { payloadOf } from './event-payload.ts'
 import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { finishWord, meaningOf } from './finish-words.ts'
-import { callPieces } from './openai-chat-calls.ts'
+import { callPieces, isOpenAfter } from './openai-chat-calls.ts'
 import type { OtherChoice, SentChoice } from './openai-chat-choices.ts'
 import { callsBeside, choicesIn, keepChoice } from './openai-chat-choices.ts'
 import { errorIn, faultOf } from './openai-chat-errors.ts'
@@ -66,7 +66,7 @@ export type ChatStream = {
   failure: string | undefined
   /** A piece of a call came. */
   hasCalls: boolean
-  /** A call without a byte of its arguments came when the word for the end was already there, and no such word since. */
+  /** A call without arguments of its own came when the word for the end was already there, and no such word since. */
   isOpen: boolean
   /** The end mark came. */
   over: boolean
@@ -206,18 +206,13 @@ function readChoice(
   if (pieces.length === 0) pieces.push(...piecesOf(choice))
   // Some servers say the calls only in the message that they put behind the pieces of the text.
   if (key === 'delta' && pieces.length === 0 && !stream.hasCalls) pieces.push(...piecesOf(choice.message, 'message'))
+  const wasFinished = stream.finish !== ''
   setFinish(stream, choice)
   if (pieces.length > 0) stream.hasCalls = true
-  stream.isOpen = key === 'delta' && isOpenAfter(stream, choice, pieces)
+  stream.isOpen = key === 'delta' && isOpenAfter(stream, { pieces, wasFinished, saysEnd: finishWord(choice.finish_reason) !== '' })
   events.push(...pieces)
   if (stream.failure === undefined) return events
   return [...events, ...spoil(stream, failedFinish(stream.failure))]
-}
-
-/** Whether arguments may still follow the word for the end: a server that says it before a call has any says it in every chunk. */
-function isOpenAfter({ finish, isOpen }: ChatStream, choice: Json, pieces: PartEvent[]): boolean {
-  if (pieces.some(({ name, text }) => name !== null && text === '')) return finish !== ''
-  return isOpen && finishWord(choice.finish_reason) === '' && pieces.every(({ text }) => text === '')
 }
 
 /** A text, or a list of parts of which some are thinking. */

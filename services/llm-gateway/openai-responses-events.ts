@@ -109,6 +109,8 @@ export function stopOf({ finish, incomplete, hasRefusal, over, hasUnread, items 
   if (finish === '') return over && !hasUnread && items.length > 0 ? 'other' : 'cut'
   if (finish !== 'completed') return 'other'
   if (hasRefusal) return 'refusal'
+  // A call that was written as text may be in it.
+  if (items.some(({ kind, isUnfinished }) => kind === 'text' && isUnfinished)) return 'length'
   return items.some(({ kind }) => kind === 'call') ? 'calls' : 'end'
 }
 

@@ -36,6 +36,8 @@ export type Item = {
   ended: boolean
   /** By the server's own word it is not all there, whatever ends it. */
   isUnfinished: boolean
+  /** Events call it by different names. */
+  isRenamed: boolean
 }
 
 export type NewItem = Pick<Item, 'at' | 'index' | 'model' | 'callsBefore'> & { sent: Json }
@@ -44,7 +46,7 @@ export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
     ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
-    ...{ given: '', pieced: '', whole: undefined, begun: false, isDone: false, ended: false, isUnfinished: false },
+    ...{ given: '', pieced: '', whole: undefined, begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
   }
 }
 
@@ -98,6 +100,7 @@ export function addArguments(item: Item, text: string): PartEvent[] {
 /** All of a call's arguments once more; empty: they are not said. `name`: for a call that had none. */
 export function allArguments(item: Item, text: string, name: unknown): PartEvent[] {
   if (item.name === '') item.name = textOr(name, '')
+  if (typeof name === 'string' && name.trim() !== '' && name !== item.name) item.isRenamed = true
   const begin = item.begun ? [] : beginCall(item, '')
   if (!isPlaceholder(text)) noteWhole(item, text)
   if (text === '' || text === item.given) return begin
@@ -110,7 +113,7 @@ export function allArguments(item: Item, text: string, name: unknown): PartEvent
  * server contradicts itself about stays open, so that it does not run (P5).
  */
 export function closeCall(item: Item): PartEvent[] {
-  const isWhole = item.kind === 'call' && item.ended && !item.isUnfinished && !isContradicted(item)
+  const isWhole = item.kind === 'call' && item.ended && !item.isUnfinished && !item.isRenamed && !isContradicted(item)
   return isWhole ? [partEvent('call_end', item.index, '')] : []
 }
 
@@ -155,6 +158,7 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
     case 'text': {
       const said = item.given === '' && !item.ended
       item.ended = true
+      if (sent.status === 'incomplete') item.isUnfinished = true
       if (!said) return []
       const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
       item.given = text + refusal

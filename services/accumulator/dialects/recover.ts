@@ -75,12 +75,16 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
   return { kind: 'calls', dialect, calls, repairs: [...repairs].sort() }
 }
 
-/** Whether a call was to stand in this broken frame: it names a tool that was offered, and goes on to its end. What ends as a sentence does only speaks about it. */
+/**
+ * Whether a call was to stand in this broken frame: it names a tool that was offered, and goes on to its end. What ends as a sentence does only speaks about
+ * it; but a model that was told to write its calls so means the frame that it begins, and one that ends in the middle would reach the user as an answer.
+ */
 function isMeant(
   { names, marked, isOpen = false }: Extract<Reading, { kind: 'broken' }>,
-  { spoken, offered, isFenced, cut }: Offer,
+  { spoken, offered, isFenced, cut, isTold }: Offer,
 ): boolean {
-  if (cut === undefined && (isOpen || !['>', '}', ']', ')'].includes(spoken.slice(-1)))) return false
+  const isBegun = isTold && offered.some(({ name }) => names.includes(name))
+  if (cut === undefined && !isBegun && (isOpen || !['>', '}', ']', ')'].includes(spoken.slice(-1)))) return false
   return offered.some(({ name }) => names.includes(name) || (marked && !isFenced && spoken.includes(name)))
 }
 

@@ -95,6 +95,17 @@ describe('a call that the model wrote as text', () => {
   })
 
   it.each([
+    '{"name": "write", "arguments": {"path": "hello',
+    '{"name": "write", "argu',
+    '[{"name": "write", "arguments": {"path": "a"}}, {"na',
+  ])('is answered where the model was told to write its calls, and ends in the middle of one without a word of a limit: %s', (text) => {
+    const { response } = proposed([event('text', text)], { callsAsText: true })
+    expect(response).toMatchObject({ text, calls: [], textCalls: { dialect: 'json', fault: 'it is not valid JSON' } })
+    expect(proposed([event('text', text)]).response.textCalls).toBeNull()
+    expect(proposed([event('text', text.replace('write', 'other'))], { callsAsText: true }).response.textCalls).toBeNull()
+  })
+
+  it.each([
     ['before it', `<think>I should write.</think>\n${written}`],
     ['in several tags', `<think>a</think>\n\n<thinking>b</thinking>${written}`],
     ['without the opening tag', `I should write.\n</think>\n\n${written}`],

@@ -40,6 +40,11 @@ const full: [server: string, status: number, said: string][] = [
     400,
     'The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 5000>= n_ctx: 4096)',
   ],
+  [
+    'LM Studio, inside a stream',
+    400,
+    'Trying to keep the first 5049 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough.',
+  ],
   ['LM Studio, later', 400, 'Context size has been exceeded.'],
   ['SGLang', 400, "The input (9000 tokens) is longer than the model's context length (8192 tokens)."],
   ['Mistral', 400, 'Prompt contains 150000 tokens, too large for model with 128000 maximum context length'],

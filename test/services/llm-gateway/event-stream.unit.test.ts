@@ -98,6 +98,42 @@ describe('an event', () => {
   })
 })
 
+describe('bytes that are no text', () => {
+  const error = { event: 'error', data: expect.stringContaining('not UTF-8') }
+
+  it.each([
+    ['a character of another encoding', [0xf6]],
+    ['half a character', [0xe2, 0x82]],
+    ['half a surrogate pair', [0xed, 0xa0, 0x80]],
+  ])('are an error behind what came before them, wherever the network cuts: %s', async (_name, bytes) => {
+    const body = Buffer.concat([Buffer.from('data: ä\n\ndata: K'), Buffer.from(bytes), Buffer.from('ln\n\n')])
+    for (let pieceBytes = 1; pieceBytes <= body.length; pieceBytes += 1)
+      expect((await events(body, pieceBytes)).slice(0, 2)).toEqual([{ event: null, data: 'ä' }, error])
+  })
+
+  it('are none where the body was cut inside a character', async () => {
+    const body = Buffer.from('data: 1\n\ndata: ä')
+    expect(await events(body.subarray(0, -1))).not.toContainEqual(error)
+  })
+
+  it('are refused also in a body that is no stream', async () => {
+    const response = new Response(Buffer.from([0x7b, 0xf6, 0x7d]))
+    await expect(wholeBody(response, () => {})).rejects.toMatchObject({ code: 'provider.stream' })
+  })
+})
+
+describe('a web page in the place of a stream', () => {
+  const page = (body: string) => new Response(body, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+
+  it('is said to be one', async () => {
+    await expect(sentEvents(page('<html>Sign in</html>'), () => {}).next()).rejects.toThrow(/base URL/)
+  })
+
+  it('is none where events come under that name', async () => {
+    expect((await sentEvents(page('data: 1\n\n'), () => {}).next()).value).toEqual([{ event: null, data: '1' }])
+  })
+})
+
 describe('a body without an end of an event', () => {
   const endless = () =>
     new Response(

@@ -141,6 +141,10 @@ const chatStreams = [
     [`read ${a}`],
     `data: ${JSON.stringify(called(0, 'c1', 'read', a))}\ndata: ${JSON.stringify(finish)}\n`,
   ),
+  chat('an exception under its name', ['read stream_error'], called(0, 'c1', 'read', a), {
+    modelStreamErrorException: { message: 'it broke' },
+  }),
+  chat('a call behind the word for the end', [`read ${a}`, 'now {}'], called(0, 'c1', 'read', a), finish, called(1, 'c2', 'now', '{}')),
 ]
 
 // ── Anthropic Messages ──
@@ -195,6 +199,13 @@ const messageStreams = [
     { type: 'message_delta', delta: { stop_reason: 'max_tokens' } },
     { type: 'message_delta', delta: { stop_reason: 'null' } },
   ),
+  message(
+    'an exception under its name',
+    ['now stream_error'],
+    use(0, 'now'),
+    stop(0),
+    'data: {"throttlingException":{"message":"wait"}}\n\n',
+  ),
   message('an error without a type', ['now stream_error'], use(0, 'now'), stop(0), 'data: {"error":"it broke"}\n\n'),
 ]
 
@@ -246,6 +257,22 @@ const responseStreams = [
     added(0, item('read')),
     { type: 'response.function_call_arguments.done', item_id: 'f1', arguments: a },
     ended(0, item('read', { arguments: b })),
+  ),
+  response('two names for one call', ['now truncated'], added(0, item('now')), piece(a), ended(0, item('read', { arguments: a }))),
+  response('an exception', ['read stream_error'], added(0, item('read')), piece(a), ended(0, item('read', { arguments: a })), {
+    type: 'exception',
+    message: 'it broke',
+  }),
+  response(
+    'a call in a text that the server calls incomplete',
+    [],
+    {
+      type: 'response.output_text.delta',
+      item_id: 'm1',
+      output_index: 0,
+      delta: `<tool_call>{"name":"read","arguments":${a}}</tool_call>`,
+    },
+    { type: 'response.output_item.done', output_index: 0, item: { type: 'message', id: 'm1', status: 'incomplete', content: [] } },
   ),
 ]
 

@@ -589,6 +589,23 @@ describe('the end', () => {
     expect(read(chunk({ tool_calls: [piece(0, 'c1', 'read', ''), piece(1, 'c2', 'read', a)] }, { finish_reason: 'stop' })).stop).toBe('cut')
   })
 
+  it('is none for a call that begins behind it with `{}`, which may stand there for arguments to come', () => {
+    const began = call(1, 'c2', 'read', '{}')
+    expect(read(finish('stop'), began).stop).toBe('cut')
+    expect(read(finish('stop'), began, done).stop).toBe('end')
+    expect(read(finish('stop'), began, finish('stop')).stop).toBe('end')
+    expect(read(finish('stop'), began, call(1, none, none, a)).stop).toBe('end')
+    expect(read(finish('stop'), chunk({ tool_calls: [piece(1, 'c2', 'read', '{}')] }, { finish_reason: 'stop' })).stop).toBe('end')
+  })
+
+  it.each(['truncated', 'partial', 'cut_off', 'out_of_tokens', 'budget_exceeded'])('%s says that something was cut', (reason) => {
+    expect(read(chunk({ content: 'a' }), finish(reason)).stop).toBe('length')
+  })
+
+  it('is a refusal where it says only that the language is not supported', () => {
+    expect(read(chunk({ content: 'a' }), finish('LANGUAGE')).stop).toBe('refusal')
+  })
+
   it('is none where the server behind a gateway says so', () => {
     const sent = read(call(0, 'c1', 'read', a), chunk({}, { finish_reason: 'tool_calls', native_finish_reason: 'MALFORMED_FUNCTION_CALL' }))
     expect(sent.fault?.reason).toContain("'MALFORMED_FUNCTION_CALL'")
@@ -597,6 +614,7 @@ describe('the end', () => {
   it.each([
     ...['error', 'network_error', 'abort', 'insufficient_system_resource', 'USER_CANCEL', 'failed', 'interrupted', 'timed_out', 'timeout'],
     ...['malformed_tool_use', 'UNEXPECTED_TOOL_CALL', 'server_error', 'rate_limit', 'function_call_filter: MALFORMED_FUNCTION_CALL'],
+    ...['engine_overloaded', 'preempted', 'evicted', 'killed', 'client_disconnect', 'invalid_tool_call', 'deadline_exceeded'],
   ])('%s is none: another attempt may fare better', (reason) => {
     expect(read(chunk({ content: 'a' }), finish(reason)).fault).toMatchObject({ class: 'transient', retryable: true })
   })
