@@ -33,7 +33,7 @@ export async function* sentEvents(response: Response, heard: () => void): AsyncG
   const events = reader.end()
   if (events.length > 0) yield events
   else if (!hasEvents && response.headers.get('content-type')?.includes('text/html') === true)
-    throw new WeirError('provider.stream', 'a web page came in the place of a stream; check the base URL, which mostly ends in /v1')
+    throw new WeirError('provider.stream', "a web page came in the place of a stream: check the base URL (of OpenAI's APIs: .../v1)")
 }
 
 /**
