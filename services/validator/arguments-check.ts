@@ -8,6 +8,7 @@ import { acceptedFields, schemaFault, schemaHint } from '../../shared/arguments/
 import { argumentText } from '../../shared/call.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Call } from '../../shared/messages.ts'
+import { withoutOtherBranches } from './branch-faults.ts'
 import { notAnObject, repeatedMemberRefusal, unreadable } from './call-problem.ts'
 import type { Refusal } from './directive.ts'
 import { missingFields } from './directive.ts'
@@ -58,12 +59,12 @@ function parsed(text: string): unknown {
 type Mistakes = { first: ErrorObject[]; all: ErrorObject[]; missing: string[]; schema: Record<string, unknown> }
 
 function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
-  const outermost = first.at(-1)
+  const outermost = withoutOtherBranches(first).at(-1)
   const primary = outermost === undefined ? { words: 'the arguments break the schema', fields: [] } : schemaFault(outermost)
   const reason = missing.length > 0 ? missingFields(missing) : primary.words
   const fields = missing.length > 0 ? missing : primary.fields
 
-  const told = firstTold(all, missing, reason)
+  const told = firstTold(withoutOtherBranches(all), missing, reason)
   const alsoWrong = told.map(({ words }) => words).filter((words) => words !== reason)
   const hints = [...new Set(told.flatMap(({ error }) => schemaHint(error) ?? []))].slice(0, alsoWrongMax)
   const accepted = all.some(({ keyword }) => keyword === 'additionalProperties') ? acceptedFields(schema) : []

@@ -87,7 +87,13 @@ function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'det
 
 export function notAnObject(raw: string): Refusal {
   const kind = kindOf(raw.trimStart().charAt(0))
-  return { code: 'bad_arguments', reason: 'the arguments are not a JSON object', detail: `they are ${kind}`, unknown: 'arguments' }
+  const notes = encodesObject(raw) ? ['Send the object itself, not its text inside a string.'] : []
+  return { code: 'bad_arguments', reason: 'the arguments are not a JSON object', detail: `they are ${kind}`, unknown: 'arguments', notes }
+}
+
+/** `"{\"path\":\"a\"}"`: the object was encoded twice. */
+function encodesObject(raw: string): boolean {
+  return /^\s*"\s*\{/.test(raw)
 }
 
 function kindOf(first: string): string {

@@ -119,6 +119,7 @@ function dialectsOf({ $schema }: Record<string, unknown>): Dialect[] | undefined
 
 const options: Options = {
   strict: false,
+  strictNumbers: true, // 1e400 is infinite for one reader and a mistake for the next
   logger: false,
   verbose: true, // errors say what was found where
   ownProperties: true, // else `toString` is always there

@@ -10,9 +10,9 @@ export type SchemaFault = { words: string; fields: string[] }
 
 const wordsCharactersMax = 200
 
-export function schemaFault({ keyword, instancePath, params, message }: ErrorObject): SchemaFault {
+export function schemaFault({ keyword, instancePath, propertyName, params, message }: ErrorObject): SchemaFault {
   const path = pathOf(instancePath)
-  const subject = subjectAt(path)
+  const subject = propertyName === undefined ? subjectAt(path) : `the name of field '${below(path, propertyName)}'`
   const fields = path === '' ? [] : [path]
   switch (keyword) {
     case 'required': {
@@ -22,6 +22,8 @@ export function schemaFault({ keyword, instancePath, params, message }: ErrorObj
     case 'additionalProperties':
     case 'unevaluatedProperties':
       return { words: `unknown field '${below(path, unknownName(params))}'`, fields: [] }
+    case 'propertyNames':
+      return { words: `the name of field '${below(path, String(params.propertyName))}' is not accepted`, fields: [] }
     case 'type':
       return { words: `${subject} must be ${listOf(params.type)}`, fields }
     case 'enum':
@@ -93,6 +95,7 @@ function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object') return 'an object'
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number that is too large'
   return typeof value === 'number' && !Number.isInteger(value) ? 'a number with a fraction' : `a ${typeof value}`
 }
 

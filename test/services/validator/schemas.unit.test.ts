@@ -72,6 +72,60 @@ describe('arguments that break the schema', () => {
     )
   })
 
+  it('say of a choice between types what it may be, not one type after the other', () => {
+    const schema = { properties: { v: { anyOf: [{ type: 'string' }, { type: ['number', 'null'] }] } } }
+    const rejection = rejectionOf(callOf('{"v":[]}'), [tool('exec', schema)])
+    expect(rejection?.reason).toBe("field 'v' must be string or number or null")
+    expect(rejection?.text).not.toContain('Also wrong')
+  })
+
+  it('say of a choice what is wrong for the branch that a constant names, and nothing of the others', () => {
+    const branch = (kind: string, name: string) => ({
+      ...{ type: 'object', required: ['kind', name] },
+      properties: { kind: { const: kind }, [name]: { type: 'number' } },
+    })
+    const schema = { properties: { v: { oneOf: [branch('circle', 'radius'), branch('box', 'width')] } } }
+    const rejection = rejectionOf(callOf('{"v":{"kind":"box","width":"3"}}'), [tool('exec', schema)])
+    expect(rejection?.text.split('\n').slice(4)).toEqual([
+      "Also wrong: field 'v.width' must be number.",
+      "You sent a string for field 'v.width'.",
+    ])
+  })
+
+  it('say of a choice in a list what is wrong for each item, and take no item for another', () => {
+    const schema = { properties: { v: { items: { anyOf: [{ type: 'string' }, { type: 'number' }] } } } }
+    const value = Array.from({ length: 12 }, (_, n) => (n === 1 || n === 11 ? null : n))
+    expect(rejectionOf(callOf(JSON.stringify({ v: value })), [tool('exec', schema)])?.text).toContain(
+      "Also wrong: field 'v[11]' must be string or number.",
+    )
+  })
+
+  it('name the field whose name is not accepted', () => {
+    const schema = { properties: { env: { propertyNames: { pattern: '^[a-z]+$' } } } }
+    const rejection = rejectionOf(callOf('{"env":{"A1":"x"}}'), [tool('exec', schema)])
+    expect(rejection?.reason).toBe("the name of field 'env.A1' is not accepted")
+    expect(rejection?.text).toContain(`Also wrong: the name of field 'env.A1' must match pattern "^[a-z]+$".`)
+  })
+
+  it('say of a condition what it asks for, not that it is one', () => {
+    const schema: object = JSON.parse('{"if":{"properties":{"mode":{"const":"x"}}},"then":{"properties":{"n":{"type":"integer"}}}}')
+    const rejection = rejectionOf(callOf('{"mode":"x","n":"1"}'), [tool('exec', schema)])
+    expect(rejection?.reason).toBe("field 'n' must be integer")
+    expect(rejection?.text).not.toContain('"then"')
+  })
+
+  it('are refused where a number is too large for one, because readers differ in what they make of it', () => {
+    const rejection = rejectionOf(callOf('{"n":1e400}'), [tool('exec', { properties: { n: { type: 'number' } } })])
+    expect(rejection?.text).toContain("You sent a number that is too large for field 'n'.")
+  })
+
+  it('say how to send an object that came as a text', () => {
+    expect(rejectionOf(callOf('"{\\"a\\":1}"'), [tool('exec', {})])?.text).toContain(
+      'Send the object itself, not its text inside a string.',
+    )
+    expect(rejectionOf(callOf('"x"'), [tool('exec', {})])?.text).not.toContain('Send the object itself')
+  })
+
   it('are explained in few words, however many errors there are', () => {
     const schema = { properties: { list: { items: { type: 'string' } } } }
     const list = (count: number) => JSON.stringify({ list: new Array(count).fill(1) })
