@@ -43,9 +43,10 @@ const digitFirst = anyOf('g', [
   // A pointer; shorter ones are codes.
   String.raw`0x[0-9a-f]{9,16}\b`,
   String.raw`\d+(?:st|nd|rd|th)? (?:attempts?|retry|retries|try|tries)(?: (?:left|remaining))?\b`,
-  // Durations. A bare `m` may be metres or millions, a bare `h` stays too unless more of a duration follows.
-  String.raw`(?:\d+h ?)?\d+m ?\d+(?:\.\d+)?s\b`,
-  String.raw`\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hrs?|hours?)\b`,
+  // Durations, unless they are what is left: that is progress. A bare `m` may be metres or millions, a bare `h` stays too unless more of a duration
+  // follows.
+  String.raw`(?:\d+h ?)?\d+m ?\d+(?:\.\d+)?s\b(?! (?:left|remain|to go))`,
+  String.raw`\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|msecs?|milliseconds?|s|secs?|seconds?|mins?|minutes?|hrs?|hours?)\b(?! (?:left|remain|to go))`,
 ])
 
 function anyOf(flags: string, alternatives: string[]): RegExp {

@@ -1,7 +1,8 @@
 // Arguments that change with each call and mean nothing: the time of the call, its number, a word that keeps caches away. What is left without them says
 // whether two calls are nearly the same one.
 // T1. A time is a stamp only if it looks like now: with seconds that somebody would not choose. Free slots, days and full minutes are questions.
-// T2. Other numbers and ids are never stamps by their look, only by the name that they stand under: 4101 may be the next customer.
+// T2. What stands under the name of a bound (`from`, `until`) is a question, too, whatever second it is: windows are counted back from now.
+// T3. Other numbers and ids are never stamps by their look, only by the name that they stand under: 4101 may be the next customer.
 
 import { limits } from '../../shared/limits.ts'
 
@@ -20,6 +21,7 @@ export function withoutStamps(value: unknown): string | undefined {
       found = true
       return null
     }
+    if (isBoundName(key) && typeof member !== 'object') return String(member)
     if (typeof member === 'string') {
       const text = member.length > limits.loopMaskedCharsMax ? member : unstamped(member)
       if (text !== member) found = true
@@ -47,6 +49,14 @@ function isStampName(name: string): boolean {
 const stampNameCharsMax = 32
 const stampName =
   /^(?:nonce|now|cb|cachebust(?:er|ing)?|(?:request|trace|span|correlation|idempotency)(?:id|key)|(?:attempt|retry|try|iteration)(?:s|no|number|count|index)?|retries|tries)$/
+
+function isBoundName(name: string): boolean {
+  return name.length <= stampNameCharsMax && boundName.test(name.replace(/[_-]/g, '').toLowerCase())
+}
+
+/** `from`, `end_time`, `startDate`, `sinceTs`. */
+const boundName =
+  /^(?:from|to|since|until|till|before|after|start|end|begin|first|last|min|max|gte?|lte?)(?:at|ts|time|timestamp|date|ms|seconds)?$/
 
 /** Seconds or milliseconds since the epoch, from 2017 to 2033, and no full minute. */
 function isNow(number: number): boolean {

@@ -1,6 +1,8 @@
 // What the loop-detector costs: records a second over turns of ordinary work, and one judged round early and late in a turn, where the memory of all
 // rounds before must not be felt. Beside it what no judgement can do without: parsing the arguments and hashing call and result once.
 //
+// CPU time of the process, so that what else runs on the machine is not counted.
+//
 // Not measured: reading, decoding and writing the records, and a cold start: the first laps only warm up. Arguments and results are short; a long one
 // costs in proportion to its length, and the row of 64 KiB says how much.
 
@@ -22,13 +24,13 @@ export function benchLoopDetector(): Row[] {
   const short = (n: number) => `3 matches in module ${n}, 12.${n} ms`
   const long = (n: number) => `${short(n)}\n`.repeat(65_536 / (short(n).length + 1))
   const bareNs = median(() => {
-    const begun = process.hrtime.bigint()
+    const begun = process.cpuUsage()
     for (let n = 0; n < 1_000; n += 1) {
       JSON.parse(argumentsOf(n))
       hash('sha256', argumentsOf(n))
       hash('sha256', short(n))
     }
-    return Number(process.hrtime.bigint() - begun) / 1_000
+    return nsSince(begun) / 1_000
   })
   const baseline = 'JSON.parse and two sha-256'
   const at = (round: number, result: (n: number) => string) => {
@@ -53,9 +55,9 @@ function canonicalRows(): Row[] {
     const members = Array.from({ length: kibibytes * 16 }, (_, n) => [`member ${n * 7919}`, ` a  text of 30 characters, ${n} `])
     const raw = JSON.stringify(Object.fromEntries(members))
     return median(() => {
-      const begun = process.hrtime.bigint()
+      const begun = process.cpuUsage()
       for (let times = 0; times < 256 / kibibytes; times += 1) readArguments(raw)
-      return Number(process.hrtime.bigint() - begun) / 256
+      return nsSince(begun) / 256
     })
   }
   const small = nsPerKiB(16)
@@ -126,16 +128,16 @@ function nsOfRounds(story: [RoundChecked, RoundExecuted][]): number {
   const before = story.slice(0, -window).flat()
   const measured = story.slice(-window).flat()
   const states = Array.from({ length: before.length > 100 ? 2 : turns }, () => folded(before, undefined))
-  const begun = process.hrtime.bigint()
+  const begun = process.cpuUsage()
   for (const state of states) if (folded(measured, state) === undefined) throw new Error('the bench judged nothing')
-  return Number(process.hrtime.bigint() - begun) / (window * states.length)
+  return nsSince(begun) / (window * states.length)
 }
 
 function nsOfTurn(rounds: number, result: (n: number) => string): number {
   const story = [...Array.from({ length: rounds }, (_, i) => roundOf(i + 1, result)).flat(), { type: 'turn-ended' as const, ...place }]
-  const begun = process.hrtime.bigint()
+  const begun = process.cpuUsage()
   for (let i = 0; i < 20; i += 1) folded(story, undefined)
-  return Number(process.hrtime.bigint() - begun) / 20
+  return nsSince(begun) / 20
 }
 
 function folded(records: Parameters<typeof loopDetector.react>[1]['message'][], from: Turn | undefined): Turn | undefined {
@@ -145,6 +147,12 @@ function folded(records: Parameters<typeof loopDetector.react>[1]['message'][], 
     state = loopDetector.react(state, { message, offset, previous: undefined, time: 0 }).state
   }
   return state
+}
+
+/** Of CPU time. */
+function nsSince(begun: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(begun)
+  return (user + system) * 1_000
 }
 
 /** The median of some laps, after some to warm up. */

@@ -1,6 +1,7 @@
 // One response that says the same again and again: a model that is stuck in its own words, often until the length limit cuts it.
 // H1. Only visible text without a call: such a text would be the reply. What stands in code blocks and tables may well repeat.
-// H2. Words are compared, not characters: the unit that comes back is up to a paragraph long. It must be most of the text, and have letters.
+// H2. Words are compared, not characters: the unit that comes back is up to a paragraph long. It must be most of the text, and have letters, unless it
+//     is one emoji in a row that is longer than any word.
 
 import { chanting as words } from '../intervention-text.ts'
 import { climb } from '../ladder.ts'
@@ -11,7 +12,7 @@ type Memory = { rung: Finding['rung'] | 'none' }
 
 export const chanting: Rule<Memory> = {
   name: 'chanting',
-  version: 1,
+  version: 2,
   endedBy: 'a new result of a tool',
   begin: () => ({ rung: 'none' }),
 
@@ -39,6 +40,9 @@ const unitWordsMax = 200
 
 /** The unit that comes back, on one line, and how often; of several the shortest. Undefined: the text does not chant. Linear in the text. */
 export function chantIn(text: string): { unit: string; times: number } | undefined {
+  const [row, emoji] = emojiRow.exec(text.slice(0, wordsMax)) ?? []
+  if (row !== undefined && emoji !== undefined && row.length >= Math.min(text.length, wordsMax) / 2)
+    return { unit: emoji, times: row.length / emoji.length }
   const said = wordsOf(text)
   const { words: wordsMin, timesOfLong } = chantMin
   if (said.length < wordsMin || !said.some((word) => /\p{L}/u.test(word))) return undefined
@@ -52,6 +56,8 @@ export function chantIn(text: string): { unit: string; times: number } | undefin
   }
   return undefined
 }
+
+const emojiRow = /(\p{Extended_Pictographic})\1{199,}/u
 
 /** The longest stretch in which each word is the one a period before it. */
 function longestRun(said: string[], period: number): { end: number; length: number } {

@@ -22,7 +22,7 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 1,
+  version: 2,
   endedBy: 'a result that is new, or a call that differs in more',
   begin: () => ({ known: new Set(), streaks: new Map() }),
 

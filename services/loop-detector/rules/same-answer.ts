@@ -4,7 +4,9 @@
 //     everything, only a long answer counts: eight hosts may all be "healthy", but no two pages have one long text by chance.
 // A3. Calls about different things (subject.ts) may well be a batch: they have twice the leash. A search that comes back empty-handed has not, however it
 //     is put.
-// A4. Any answer that the turn has not seen, and any change, ends all streaks.
+// A4. An answer of several lines, none of which came with the one before, is another answer, though it may differ in clocks only: that is the next window of
+//     a log.
+// A5. Any answer that the turn has not seen, and any change, ends all streaks.
 
 import { limits } from '../../../shared/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
@@ -16,12 +18,13 @@ import { meet, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 import { subjectOf } from '../subject.ts'
 
-type AnswerStreak = Streak & { rounds: number; calls: Set<string> }
+/** `lines`: of the latest answer. */
+type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> }
 type Memory = Map<string, AnswerStreak>
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 2,
+  version: 3,
   endedBy: 'an answer that the turn has not seen, or a change',
   begin: () => new Map(),
 
@@ -45,7 +48,11 @@ export const sameAnswer: Rule<Memory> = {
 
 /** Undefined: the round has been counted for it, or this call has. */
 function counted(memory: Memory, key: string, call: CallEvidence, round: number): AnswerStreak | undefined {
-  const streak = memory.get(key) ?? { ...beginStreak(), rounds: 0, calls: new Set() }
+  const streak = memory.get(key) ?? { ...beginStreak(), rounds: 0, calls: new Set(), lines: new Set() }
+  const lines = linesOf(call.text)
+  const isOther = streak.lines.size > 1 && lines.size > 1 && ![...lines].some((line) => streak.lines.has(line))
+  streak.lines = lines
+  if (isOther) return undefined
   const isReworded = meet(streak.calls, call.key, limits.loopStreaksMax)
   if (!isReworded || streak.round === round) return undefined
   matched(streak, call)
@@ -53,6 +60,14 @@ function counted(memory: Memory, key: string, call: CallEvidence, round: number)
   touch(memory, key, streak, limits.loopStreaksMax)
   return streak
 }
+
+/** The first lines of an answer, as they came. */
+function linesOf(text: string): ReadonlySet<string> {
+  const head = text.slice(0, linesCharactersMax)
+  return new Set(head.includes('\n') ? head.split('\n').filter((line) => line.trim() !== '') : [])
+}
+
+const linesCharactersMax = 2_048
 
 /** What the same answer to different calls of this kind says: nothing, or that they got nowhere, with empty hands or not. */
 function meaningOf({ failure, effect, poll, freeText, answer }: CallEvidence): 'nothing' | 'empty' | 'answer' {

@@ -16,6 +16,13 @@ describe('a response chants', () => {
     expect([...(found?.unit ?? '')].sort()).toEqual([...unit].sort()) // a run may begin in the middle of its unit
   })
 
+  it('one emoji in a row that is longer than any word, and no grid of them', () => {
+    expect(chantIn('😂'.repeat(400))).toEqual({ unit: '😂', times: 400 })
+    expect(chantIn('😂'.repeat(199))).toBeUndefined()
+    expect(chantIn(`${'a b c d '.repeat(200)}${'😂'.repeat(200)}`)?.unit).not.toBe('😂')
+    expect(chantIn(`${'⬛'.repeat(60)}\n`.repeat(20))).toBeUndefined()
+  })
+
   it('also where something else was said first', () => {
     expect(chantIn(`The build failed because a header is missing.\n${'So I will install it. '.repeat(20)}`)?.times).toBe(20)
   })

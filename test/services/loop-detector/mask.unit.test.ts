@@ -53,6 +53,8 @@ describe('two texts stay two that differ in', () => {
     ['a short hexadecimal code', 'fault 0x1f', 'fault 0x2e'],
     ['an amount', 'sum 1200300', 'sum 1200400'],
     ['a count of what it took', 'took 3 steps', 'took 4 steps'],
+    ['what is left of a time', 'about 42 minutes left', 'about 38 minutes left'],
+    ['what remains of minutes and seconds', 'encoding, 12m 9s remaining', 'encoding, 2m 1s remaining'],
     ['a word', 'disk full', 'disk busy'],
   ])('%s', (_, one, other) => {
     expect(masked(one)).not.toBe(masked(other))

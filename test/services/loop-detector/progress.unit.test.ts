@@ -151,6 +151,13 @@ describe('the same answer to different calls', () => {
     expect(rungs(...Array.from({ length: 9 }, (_, n) => one(tool, sent(n), ok(answer))))).toEqual([...silence(7), 'nudge', 'text_only'])
   })
 
+  it('is none for windows of a log that differ in their clocks only, and is one where lines come again', () => {
+    const clock = (n: number) => `10:${String(n).padStart(2, '0')}:00 INFO the agent is alive and has nothing to do`
+    const page = (n: number, from: number) => one('read_lines', { path: 'a.log', offset: n }, ok(`${clock(from)}\n${clock(from + 1)}`))
+    expect(rungs(...Array.from({ length: 12 }, (_, n) => page(n, 2 * n)))).toEqual(new Array(12).fill('-'))
+    expect(rungs(...Array.from({ length: 10 }, (_, n) => page(n, n % 2))).includes('nudge')).toBe(true)
+  })
+
   it('begins to count again after another answer', () => {
     const nothing = commands.map((_, n) => one('web_search', { q: `manual ${n}` }, ok('no results')))
     const steps = [...nothing.slice(0, 5), one('web_search', { q: 'x' }, ok('one hit')), ...nothing.slice(5)]
