@@ -9,7 +9,9 @@ import type { ToolHints } from '../../shared/messages.ts'
 export function identityOf(parsed: unknown, hints: ToolHints | null | undefined): unknown {
   if (hints === null || hints === undefined) return parsed
   const { ignoreFields, loopKey } = hints
-  const kept = loopKey.length === 0 ? parsed : Object.fromEntries(loopKey.map((path) => [path, oneOf(foundAt(parsed, stepsOf(path)))]))
+  const keyed = loopKey.map((path): [string, unknown] => [path, oneOf(foundAt(parsed, stepsOf(path)))])
+  // A key that leads nowhere would make one call of all.
+  const kept = keyed.every(([, value]) => value === null) ? parsed : Object.fromEntries(keyed)
   return ignoreFields.reduce((value, path) => withoutPath(value, stepsOf(path)), kept)
 }
 
