@@ -11,7 +11,9 @@ export function identityOf(parsed: unknown, hints: ToolHints | null | undefined)
   const { ignoreFields, loopKey } = hints
   // First what is left out: it may stand inside of what counts.
   const said = ignoreFields.reduce((value, path) => withoutPath(value, stepsOf(path)), parsed)
-  return loopKey.length === 0 ? said : Object.fromEntries(loopKey.map((path) => [path, oneOf(foundAt(said, stepsOf(path)))]))
+  const keyed = loopKey.map((path): [string, unknown] => [path, oneOf(foundAt(said, stepsOf(path)))])
+  // A key that leads nowhere would make one call of all.
+  return keyed.every(([, value]) => value === null) ? said : Object.fromEntries(keyed)
 }
 
 /** What is not there, and null, is the same nothing. */

@@ -27,7 +27,7 @@ function written(paths: (string | undefined)[] = []): string[] {
   return paths.filter((path) => path !== undefined)
 }
 
-/** A name that the schema does not have would silently do nothing. Of pointers only the form is looked at. */
+/** A name that the schema does not have would silently do nothing. Pointers are not followed. */
 function refuseUnknownFields(source: Source, path: Path, fields: (string | undefined)[] | undefined, schema: string): void {
   const known = fields === undefined || schema === '' ? undefined : namesListed(JSON.parse(schema))
   for (const [index, field] of fields?.entries() ?? []) {

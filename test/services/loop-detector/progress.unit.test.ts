@@ -82,6 +82,11 @@ describe('the same call with the same result', () => {
     expect(rungs(...hinted(hints, sent))).toEqual([...silence(4), 'nudge'])
   })
 
+  it('is told by all arguments where its key leads to none of them', () => {
+    expect(rungs(...hinted({ loopKey: ['/path/~x'] }, (why) => ({ path: why })))).toEqual(silence(5))
+    expect(rungs(...hinted({ loopKey: ['id'] }, (why) => ({ id: null, why })))).toEqual(silence(5))
+  })
+
   it('is another one where an argument of its key differs', () => {
     expect(rungs(...hinted({ loopKey: ['path', 'why'] }, (why) => ({ path: 'a', why })))).toEqual(silence(5))
   })
