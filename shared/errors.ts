@@ -64,6 +64,7 @@ export const errorCodes = [
   // the command line
   'usage',
   'conversation.unknown',
+  'replay.nothing',
   'scenario.invalid',
 ] as const
 

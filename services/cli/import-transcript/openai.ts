@@ -162,6 +162,8 @@ function textOf(content: unknown, where: string): string {
   return parts
     .map((part) => {
       if (!isObject(part)) return String(part)
+      if (part.type === 'tool_use' || part.type === 'tool_result')
+        throw invalid(where, `has a part of type ${part.type}, which is of Anthropic: give --format anthropic`)
       const text = [part.text, part.refusal].find((one) => typeof one === 'string')
       return typeof text === 'string' ? text : `[${String(part.type)}]`
     })

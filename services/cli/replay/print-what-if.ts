@@ -10,7 +10,7 @@ import { totalsOf } from './what-if/change.ts'
 /** Of each list, without --full. */
 const shownMax = 20
 
-/** `asked`: in words; `conversations`: how many were looked at. */
+/** `asked`: in words; `conversations`: of how many a round was judged. */
 export type WhatIfPage = { asked: string; conversations: number; changes: readonly Change[] }
 
 export function printWhatIf({ asked, conversations, changes }: WhatIfPage, { full }: { full: boolean }, out: NodeJS.WriteStream): void {

@@ -8,6 +8,7 @@ import type { Settings } from '../../../shared/settings.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { instantOfFlag } from '../tail/instant-text.ts'
+import { count } from '../terminal/quantities.ts'
 import type { Period, ReadLog } from './log-range.ts'
 import { printReplayed, replayedJson } from './print-replayed.ts'
 import { printWhatIf, whatIfJson } from './print-what-if.ts'
@@ -65,7 +66,7 @@ async function compare(
   const replayed = await replayLog({ log: readOnly(log), conversation, ...period, grows: isKafka, now: log.bus.clock.now(), progress })
   progress.end()
   const { same, unjudged } = replayed.tally
-  if (conversation !== undefined && same + unjudged + replayed.differences === 0) throw nothingOf(conversation)
+  if (same + replayed.differences === 0) throw nothingJudged(conversation, period, unjudged)
   if (json) out.write(`${replayedJson(replayed)}\n`)
   else printReplayed(replayed, { full, isRedacted: log.bundle?.facts.redaction != null }, out)
   return replayed.differences === 0 ? 0 : 1
@@ -84,7 +85,7 @@ async function tryWhatIf(log: OpenLog, content: ReturnType<typeof contentOf>, as
       progress: log.progress,
     })
     log.progress.end()
-    if (conversation !== undefined && conversations === 0) throw nothingOf(conversation)
+    if (conversations === 0) throw nothingJudged(conversation, period)
     const page = { asked: wordsFor(asked), conversations, changes: changes[0] ?? [] }
     if (json) out.write(`${whatIfJson(page)}\n`)
     else printWhatIf(page, { full }, out)
@@ -97,7 +98,7 @@ async function tryWhatIf(log: OpenLog, content: ReturnType<typeof contentOf>, as
 async function trySweep(log: OpenLog, sweep: Sweep, { conversation, json, output, period }: Asked, out: NodeJS.WriteStream): Promise<0> {
   const found = await whatIf({ log: readOnly(log), contents: contentsOf(sweep), conversation, ...period, progress: log.progress })
   log.progress.end()
-  if (conversation !== undefined && found.conversations === 0) throw nothingOf(conversation)
+  if (found.conversations === 0) throw nothingJudged(conversation, period)
   const page = sweepPage(sweep, found)
   if (output !== undefined) writePlot(output, sweepSvg(page))
   if (json) out.write(`${sweepJson(page)}\n`)
@@ -134,8 +135,16 @@ function wordsFor({ set = [], policy, guard }: Asked): string {
   return `${parts.join(', ')}${parts.length === 1 ? ' had been' : ' had all been'} in force`
 }
 
-function nothingOf(conversation: string): WeirError {
-  return new WeirError('conversation.unknown', `the log has nothing of a conversation ${JSON.stringify(conversation)} in that time`)
+/** That nothing was judged is no "the same": whoever waits for the exit code would take an empty stretch of the log for a good one. */
+function nothingJudged(conversation: string | undefined, { since, until }: Period, unjudged = 0): WeirError {
+  const isCut = since !== undefined || until !== undefined
+  const where = `${conversation === undefined ? '' : ` of a conversation ${JSON.stringify(conversation)}`}${isCut ? ' in that time' : ''}`
+  if (unjudged > 0)
+    return new WeirError(
+      'replay.nothing',
+      `nothing can be judged${where}: ${count(unjudged, 'record')} of units whose beginning is not there`,
+    )
+  return new WeirError('replay.nothing', `the log has nothing${where} to judge${isCut ? ': --since is about when a turn began' : ''}`)
 }
 
 function writePlot(file: string, svg: string): void {

@@ -45,6 +45,8 @@ export type Changes = {
   /** In the order of the rounds of each conversation. */
   judged(round: JudgedRound): void
   readonly byConversation: ReadonlyMap<string, Change>
+  /** Those of which a round was judged, whether it went another way or not. */
+  readonly conversations: ReadonlySet<string>
 }
 
 /** The rule of a request after which there is none in its turn, because of a cap. */
@@ -54,6 +56,7 @@ const heights: Record<Decision['rung'], number> = { nudge: 1, veto: 2, text_only
 
 export function gatherChanges(): Changes {
   const byConversation = new Map<string, Change>()
+  const conversations = new Set<string>()
   /** Of those that changed: which calls of the rounds to come would not have run. */
   const refusing = new Map<string, 'next round' | 'all' | undefined>()
 
@@ -78,7 +81,9 @@ export function gatherChanges(): Changes {
 
   return {
     byConversation,
+    conversations,
     judged(round) {
+      conversations.add(round.conversation)
       const change = byConversation.get(round.conversation)
       if (change === undefined) begin(round)
       else goOn(change, round)

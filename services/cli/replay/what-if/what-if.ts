@@ -26,7 +26,7 @@ export type WhatIfOptions = Period & {
   progress?: { expect(records: number): void; read(records: number): void }
 }
 
-/** For each content what would have gone another way. `conversations`: how many were looked at. */
+/** For each content what would have gone another way. `conversations`: of how many a round was judged. */
 export type WhatIf = { changes: Change[][]; conversations: number }
 
 export async function whatIf({ log, contents, guard, conversation, progress, ...period }: WhatIfOptions): Promise<WhatIf> {
@@ -42,12 +42,12 @@ export async function whatIf({ log, contents, guard, conversation, progress, ...
       for await (const records of batchesOf(log.bus, { topic, partition, from, to })) {
         for (const record of records) {
           if (conversation !== undefined && record.key !== conversation) continue
-          seen.add(record.key)
           await lens.take(record)
         }
         progress?.read(records.length)
       }
     }
+    for (const { gathered } of lenses) for (const key of gathered[0]?.conversations ?? []) seen.add(key)
     for (const [index, found] of changes.entries())
       found.push(...earliest(lenses.flatMap(({ gathered }) => gathered[index]?.byConversation ?? [])))
   }

@@ -217,6 +217,7 @@ describe('weir import-transcript', () => {
     ['a text', 'openai', '"hello"', 'log.json: is "hello"; must be an object'],
     ['another role', 'anthropic', [{ role: 'king', content: '' }], 'log.json messages[0].role: is "king"; must be user or assistant'],
     ['messages of OpenAI', 'anthropic', chat, 'Is it of OpenAI? (--format openai)'],
+    ['messages of Anthropic', 'openai', anthropic, 'which is of Anthropic: give --format anthropic'],
     [
       'a call without a name',
       'openai',

@@ -104,6 +104,17 @@ describe('weir replay', () => {
     expect(readFileSync(file, 'utf8')).toMatch(/^<svg .*<polyline/s)
   })
 
+  it.each<[string, ReplayOptions]>([
+    ['a comparison', {}],
+    ['a threshold', { set: ['loop.identicalFailures=2'] }],
+    ['a sweep', { sweep: 'loop.identicalFailures=2..3' }],
+  ])('is no success where no turn began in the time that was asked for: %s', async (_, options) => {
+    await expect(run('i1-reflex-loop', { ...options, since: '1s ago' })).rejects.toMatchObject({
+      code: 'replay.nothing',
+      message: expect.stringContaining('nothing in that time to judge'),
+    })
+  })
+
   it.each<[string, ReplayOptions, RegExp]>([
     ['an unknown threshold', { set: ['loop.identicalFalures=2'] }, /did you mean loop\.identicalFailures/],
     ['a value out of bounds', { set: ['loop.identicalFailures=0'] }, /must be a whole number from 1 to 1000/],
