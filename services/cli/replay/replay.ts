@@ -1,6 +1,6 @@
 // `weir replay`: every stage's decisions again, from the log alone, compared with what was written; or, with another policy or a further guard, what would
 // have been decided otherwise. No model, no tool: nothing that this file imports can reach one.
-// Exit codes: 0 the same, or what was asked is told; 1 something differs; 2 trouble (main.ts).
+// Exit codes: 0 the same, or what was asked is told; 1 something differs; 2 trouble.
 
 import { writeFileSync } from 'node:fs'
 import { WeirError } from '../../../shared/errors.ts'
