@@ -3,6 +3,7 @@
 
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import { createBundle } from '../../../shared/bus/bundle/writer.ts'
+import type { Bus } from '../../../shared/bus/port.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
@@ -87,7 +88,7 @@ async function write(log: OpenLog, { wanted, rules, bundle, options, settings, s
     ...(open > 0 ? [`; ${count(open, 'turn')} had not ended`] : []),
     ...(cut > 0 ? [`; the log has no longer got the beginning of ${count(cut, 'turn')}`] : []),
     ...(rules.length > 0 ? ['; redacted, so a replay may decide otherwise than the log'] : []),
-    ...(leftOut > 0 ? [`; left out, because nobody can redact what cannot be read: ${count(leftOut, 'record')}`] : []),
+    ...(leftOut > 0 ? [`; left out, because they cannot be read or nobody waited for them: ${count(leftOut, 'record')}`] : []),
   ].join('')
 }
 
@@ -113,11 +114,25 @@ async function copied({ log, chosen, bundle, tally, rules, signal }: Copied): Pr
     return 0
   }
   const redaction = createRedaction(rules)
-  await copyChosen({ log, chosen, taker: learningTaker(redaction), signal })
+  const learning = learningTaker(redaction)
+  const still = ending(log)
+  await copyChosen({ log: still, chosen, taker: learning, signal })
+  learning.finish()
   const taker = redactingTaker(bundle, tally, redaction)
-  await copyChosen({ log, chosen, taker, signal })
+  await copyChosen({ log: still, chosen, taker, signal })
   taker.finish()
   return taker.leftOut
+}
+
+/** The log up to where it ends when it is first asked: what came between two readings would be copied, and nobody would have learned from it. */
+function ending(log: OpenLog): OpenLog {
+  const known = new Map<string, ReturnType<Bus['ends']>>()
+  const ends = (topic: string) => {
+    const found = known.get(topic) ?? log.bus.ends(topic)
+    known.set(topic, found)
+    return found
+  }
+  return { ...log, bus: { ...log.bus, ends } }
 }
 
 function nothingFound({ conversation = [] }: ExportOptions): WeirError {

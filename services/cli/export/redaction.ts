@@ -1,21 +1,30 @@
 // Replaces what rules name in the contents of records. In two passes over the same records: learn, which finds; redact, which replaces.
 // X1. What a rule finds in one place is replaced in all texts of the bundle: an argument comes again in an error, in an intervention, in the reply.
-// X2. Equal values get equal replacements, so loops stay loops. They are made with a key of their own for each bundle, so nobody can try values out.
-// X3. What cannot be read cannot be redacted, and is left out. Ids, names of tools and kinds are never touched.
+// X2. Equal values get equal replacements, so loops stay loops. They are made with a key of their own for each bundle, so nobody can try values out; nor on
+//     digests of arguments, which get others for the same reason.
+// X3. What cannot be read cannot be redacted, and is left out; arguments in which a pointer cannot be followed, because they were cut or are no JSON, are
+//     a value as a whole. Ids, names of tools and kinds are never touched.
 // X4. The parts of a stream cut a text anywhere, so those of an attempt are redacted as one text, and it all stands in the first of them.
+// X5. A text is redacted within each string of the JSON in it, and then as a whole: a secret may be spelled with escapes, and may be a piece of JSON.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { encode } from '../../../shared/codec.ts'
 import { matchesPattern } from '../../../shared/guards/tool-pattern.ts'
-import type { DeadLetter, Message, Part, PartEvent } from '../../../shared/messages.ts'
+import type { DeadLetter, Message, Part } from '../../../shared/messages.ts'
 import { messageOf } from '../message-of.ts'
-import type { RedactionPlace, RedactionRule } from './redaction-rules.ts'
+import { beginsLikeJson, changedStrings, parsedJson, parsedPiece, quotedIn } from './json-strings.ts'
+import { gatherKnownValues } from './known-values.ts'
+import type { RedactionRule } from './redaction-rules.ts'
+import type { Said, Tools } from './said.ts'
+import { once, saidIn, streamsOf, toolsIn } from './said.ts'
 
 export type Redaction = {
   learn(message: Message): void
+  /** All parts of one round, in the order of the log: what a broken attempt said stands nowhere else. */
+  learnParts(parts: readonly Part[]): void
   /** Undefined: it cannot be read, and must be left out (X3). */
   redact(message: Message): Message | undefined
-  /** All parts of one round, in the order of the log (X4). */
+  /** As learnParts (X4). */
   redactParts(parts: Part[]): Part[]
 }
 
@@ -37,72 +46,104 @@ const contentFields = new Set([
   'evidence',
 ])
 
+/** Whose tools are remembered. Of an older one every rule for a tool counts. */
+const roundsMax = 50_000
+
+type PatternRule = RedactionRule & { pattern: RegExp }
+
 export function createRedaction(rules: RedactionRule[], secret: Uint8Array = randomBytes(32)): Redaction {
-  const learned = new Map<string, string>()
-  let pattern: RegExp | undefined
-  const everywhere = rules.filter((rule) => rule.pattern !== undefined && rule.in === undefined && rule.tool === undefined)
-  const inPlaces = rules.filter((rule) => !everywhere.includes(rule))
+  const known = gatherKnownValues()
+  const madeShape = new RegExp(madeSource(rules), 'gu')
+  const everywhere = rules.filter((rule): rule is PatternRule => isEverywhere(rule)).map((rule) => ({ rule, orMade: orMade(rules, rule) }))
+  const inPlaces = rules.filter((rule) => !isEverywhere(rule))
+  const made = new Set<string>()
+  const tools = new Map<string, Tools>()
+
+  function keyed(value: string): string {
+    return createHmac('sha256', secret).update(value).digest('hex')
+  }
+
+  /** In the place of an approval's, which is made of the arguments. */
+  function otherId(id: string): string {
+    return keyed(id).replace(/^(.{4})(.{4})(.{4}).*$/s, '$1-$2-$3')
+  }
 
   function replacementFor({ name, replace }: RedactionRule, value: string): string {
+    if (value === '') return ''
     if (replace === 'length') return 'x'.repeat(2 ** Math.ceil(Math.log2(Math.max(4, value.length))))
-    return `${name}-${createHmac('sha256', secret).update(value).digest('hex').slice(0, 12)}`
+    const pseudonym = `${name}-${keyed(value).slice(0, 12)}`
+    made.add(pseudonym)
+    return pseudonym
+  }
+
+  /** Results name no tool: the calls of their round do, in the record before. */
+  function toolsOf(message: Message): Tools {
+    if (!('round' in message)) return new Map()
+    const round = JSON.stringify([message.conversation, message.turn, message.round])
+    const own = toolsIn(message)
+    const [oldest] = tools.keys()
+    if (own.size > 0) tools.set(round, own)
+    if (tools.size > roundsMax && oldest !== undefined) tools.delete(oldest)
+    return tools.get(round) ?? own
   }
 
   function learnValue(rule: RedactionRule, value: string): void {
     if (value.trim() === '') return
-    pattern = undefined
-    for (const spelling of new Set([value, JSON.stringify(value).slice(1, -1)]))
-      if (!learned.has(spelling)) learned.set(spelling, replacementFor(rule, value))
+    const replacement = replacementFor(rule, value)
+    for (const spelling of spellingsOf(value)) known.add(spelling, replacement)
   }
 
   function learnFrom({ place, tool, text }: Said): void {
     for (const rule of inPlaces) {
       if (rule.in !== undefined && !rule.in.has(place)) continue
-      if (rule.tool !== undefined && (tool === undefined || !matchesPattern(rule.tool, tool))) continue
-      for (const found of rule.pattern === undefined ? [] : text.matchAll(rule.pattern)) learnValue(rule, found[0])
-      if (rule.pointer !== undefined && (place === 'arguments' || place === 'results'))
-        for (const value of valuesAt(parsed(text), rule.pointer)) learnValue(rule, value)
+      if (rule.tool !== undefined && tool !== undefined && !matchesPattern(rule.tool, tool)) continue
+      if (rule.pattern !== undefined) for (const found of matchesIn(text, rule.pattern)) learnValue(rule, found)
+      if (rule.pointer !== undefined && (place === 'arguments' || place === 'results')) {
+        for (const found of valuesSaid(text, rule.pointer, place === 'arguments')) learnValue(rule, found)
+      }
     }
   }
 
-  /** The longest first, or a value would be replaced in the middle of another. */
-  function knownValues(): RegExp | undefined {
-    if (learned.size === 0) return undefined
-    const longestFirst = [...learned.keys()].sort((a, b) => b.length - a.length)
-    pattern ??= new RegExp(longestFirst.map(patternOf).join('|'), 'gu')
-    return pattern
-  }
-
-  function redactPlain(text: string): string {
-    const known = knownValues()
-    const first = known === undefined ? text : text.replaceAll(known, (value) => learned.get(value) ?? value)
+  function redactPlain(text: string, isCut: boolean): string {
+    let left = ''
+    let from = 0
+    for (const { 0: found, index } of made.size === 0 ? [] : text.matchAll(madeShape))
+      if (made.has(found)) {
+        left += known.replacedIn(text.slice(from, index), false) + found
+        from = index + found.length
+      }
+    left += known.replacedIn(text.slice(from), isCut)
     return everywhere.reduce(
-      (left, rule) => left.replaceAll(rule.pattern as RegExp, (value) => (value === '' ? '' : replacementFor(rule, value))),
-      first,
+      (rest, { rule, orMade }) => rest.replaceAll(orMade, (value) => (made.has(value) ? value : replacedByPattern(value, rule))),
+      left,
     )
   }
 
-  /** JSON stays JSON, also where a value is written with other escapes than ours. */
-  function redactText(text: string): string {
-    const value = parsed(text)
-    if (typeof value !== 'object' || value === null) return redactPlain(text)
-    let isChanged = false
-    const redacted = mapped(value, (leaf) => {
-      const after = redactPlain(leaf)
-      if (after !== leaf) isChanged = true
-      return after
-    })
-    return isChanged ? JSON.stringify(redacted) : text
+  /** What only looks like a replacement is as any other text. */
+  function replacedByPattern(value: string, rule: PatternRule): string {
+    if (value.search(madeShape) !== 0) return replacementFor(rule, value)
+    return value.replaceAll(rule.pattern, (found) => replacementFor(rule, found))
+  }
+
+  /** Keeps X5. */
+  function redactText(text: string, isCut = false): string {
+    return redactPlain(
+      changedStrings(text, (leaf) => (leaf.length < text.length ? redactText(leaf) : redactPlain(leaf, false))),
+      isCut,
+    )
   }
 
   function redactFields(value: unknown, skipped: string): unknown {
     if (Array.isArray(value)) return value.map((one) => redactFields(one, skipped))
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+    const isOfApproval = approvalIdIn(value) !== undefined
     return Object.fromEntries(
-      Object.entries(value).map(([name, field]) => [
-        name,
-        typeof field === 'string' && contentFields.has(name) && name !== skipped ? redactText(field) : redactFields(field, skipped),
-      ]),
+      Object.entries(value).map(([name, field]) => {
+        if (typeof field !== 'string' || name === skipped) return [name, redactFields(field, skipped)]
+        if (isDigest(name, field) || (isOfApproval && name === 'hash')) return [name, keyed(field).slice(0, field.length)]
+        if (isOfApproval && name === 'id') return [name, otherId(field)]
+        return [name, contentFields.has(name) ? redactText(field) : field]
+      }),
     )
   }
 
@@ -116,54 +157,89 @@ export function createRedaction(rules: RedactionRule[], secret: Uint8Array = ran
   const redaction: Redaction = {
     learn(message) {
       const inside = message.type === 'dead-letter' ? messageOf(message.value) : message
-      if (inside !== undefined) for (const said of saidIn(inside)) learnFrom(said)
+      if (inside?.type === 'part') redaction.learnParts([inside])
+      else if (inside !== undefined) for (const said of saidIn(inside, toolsOf(inside))) learnFrom(said)
+      for (const id of inside === undefined ? [] : approvalIdsIn(inside)) known.add(id, otherId(id))
     },
-    redact: (message) => (message.type === 'dead-letter' ? redactLetter(message) : (redactFields(message, '') as Message)),
+
+    learnParts(parts) {
+      for (const { place, tool, text } of streamsOf(parts).values()) if (place !== null && text !== '') learnFrom({ place, tool, text })
+    },
+
+    redact(message) {
+      if (message.type === 'dead-letter') return redactLetter(message)
+      return message.type === 'part' ? redaction.redactParts([message])[0] : (redactFields(message, '') as Message)
+    },
+
     redactParts(parts) {
-      const seen = new Map<string, string>()
-      for (const [stream, text] of streamsOf(parts)) seen.set(stream, redactText(text))
-      return parts.map((part) => ({ ...part, events: part.events.map((event) => once(event, streamOf(part, event), seen)) }))
+      const texts = new Map<string, string>()
+      for (const [stream, { text, isPieces }] of streamsOf(parts)) texts.set(stream, redactText(text, isPieces))
+      return parts.map((part) => ({ ...part, events: part.events.map((event) => once(part, event, texts)) }))
     },
   }
   return redaction
 }
 
-/** A short value is no piece of a longer word: or a PIN of one digit would change every number. */
-function patternOf(value: string): string {
-  const escaped = value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-  return value.length < 4 ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped
+/** Of an approval, or of what says something of one (services/approval/approval.ts). */
+function approvalIdIn(value: object): string | undefined {
+  const { id, raw } = value as { id?: unknown; raw?: unknown }
+  return 'ordinal' in value && raw === undefined && typeof id === 'string' && /^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/.test(id)
+    ? id
+    : undefined
 }
 
-type Said = { place: RedactionPlace; tool: string | undefined; text: string }
+function approvalIdsIn(message: Message): string[] {
+  const all = [message, ...('calls' in message ? message.calls : [])]
+  return all.flatMap((one) => approvalIdIn(one) ?? [])
+}
 
-/** All that was said in a record, with the tool that it was said to or by. */
-function* saidIn(value: unknown, tools: ReadonlyMap<unknown, string> = new Map()): Generator<Said> {
-  if (Array.isArray(value)) for (const one of value) yield* saidIn(one, tools)
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Uint8Array) return
-  const fields = value as Record<string, unknown>
-  const known = new Map([...tools, ...toolsIn(fields)])
-  for (const [name, field] of Object.entries(fields)) {
-    if (typeof field === 'string') {
-      const place = placeOf(name, fields)
-      if (place !== undefined) yield { place, tool: String(fields.name ?? known.get(fields.ordinal) ?? ''), text: field }
-    } else yield* saidIn(field, known)
+function isEverywhere({ pattern, in: places, tool }: RedactionRule): boolean {
+  return pattern !== undefined && places === undefined && tool === undefined
+}
+
+/** What replacements look like, so that none is replaced again: two passes go over the strings of JSON. */
+function madeSource(rules: RedactionRule[]): string {
+  return `(?:${rules.map(({ name }) => name).join('|')})-[0-9a-f]{12}`
+}
+
+function orMade(rules: RedactionRule[], { pattern }: PatternRule): RegExp {
+  return new RegExp(`${madeSource(rules)}|(?:${pattern.source})`, 'gu')
+}
+
+/** Within the strings of JSON as well as across them (X5). */
+function matchesIn(text: string, pattern: RegExp): Set<string> {
+  const found = new Set<string>()
+  const look = (leaf: string): string => {
+    for (const [match] of leaf.matchAll(pattern)) found.add(match)
+    return changedStrings(leaf, (inner) => (inner.length < leaf.length ? look(inner) : inner))
   }
+  look(text)
+  return found
 }
 
-function toolsIn({ calls, response }: Record<string, unknown>): [unknown, string][] {
-  const list = calls ?? (response as { calls?: unknown } | null | undefined)?.calls
-  return Array.isArray(list) ? list.map(({ ordinal, name }) => [ordinal, name]) : []
+/** As it stands in a text: as it is, in JSON, in JSON within JSON, and in an address. */
+function spellingsOf(value: string): Set<string> {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
+  const once = inJson(value)
+  const inAddress = encodeURIComponent(value.toWellFormed())
+  return new Set([value, once, inJson(once), inJson(inJson(once)), inAddress, inAddress.replaceAll('%20', '+')])
 }
 
-function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace | undefined {
-  if (name === 'raw' || name === 'arguments' || name === 'sent') return 'arguments'
-  if (name === 'reasoning') return 'reasoning'
-  if (name === 'user') return 'user'
-  if (name === 'reply') return 'text'
-  if (name !== 'text') return undefined
-  if ('status' in fields) return 'results'
-  return 'messageId' in fields ? 'user' : 'calls' in fields ? 'text' : undefined
+/** The key of an intervention: a digest of what came back (services/loop-detector/fingerprint.ts). */
+function isDigest(name: string, field: string): boolean {
+  return name === 'key' && /^[0-9a-f]{32}$/.test(field)
 }
+
+/** Keeps X3. `isMeant`: the text should have been JSON. */
+function valuesSaid(text: string, pointer: string[], isMeant: boolean): string[] {
+  const value = parsedJson(text) ?? parsedPiece(text)
+  if (value !== undefined) return valuesAt(value, pointer)
+  if (beginsLikeJson(text) || (isMeant && text.includes('"'))) return quotedIn(text).filter(({ length }) => length >= unreadableMin)
+  return isMeant && text.length >= unreadableMin && !/^\s*(?:null|true|false)\s*$/.test(text) ? [text] : []
+}
+
+/** Shorter ones would be found everywhere. */
+const unreadableMin = 4
 
 function valuesAt(value: unknown, [step, ...rest]: string[]): string[] {
   if (step === undefined) return leavesOf(value)
@@ -176,51 +252,4 @@ function leavesOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (typeof value === 'number') return [String(value)]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
-}
-
-/** Texts and numbers by what `change` makes of them; a number that stays as it is stays a number. */
-function mapped(value: unknown, change: (leaf: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (typeof value === 'number') {
-    const after = change(String(value))
-    return after === String(value) ? value : after
-  }
-  if (Array.isArray(value)) return value.map((one) => mapped(one, change))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, mapped(field, change)]))
-}
-
-/** Undefined: it is no JSON. */
-function parsed(text: string): unknown {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Kinds whose texts are pieces of one text; any other stands by itself. */
-const pieces = new Set<PartEvent['kind']>(['text', 'refusal', 'reasoning', 'call_arguments', 'call_piece', 'call_piece_beside'])
-
-function streamOf({ attempt }: Part, { kind, index, text }: PartEvent): string {
-  const one = kind === 'call_piece_beside' ? 'call_piece' : kind
-  return pieces.has(kind) ? `${attempt} ${one} ${index}` : `whole ${text}`
-}
-
-function streamsOf(parts: Part[]): Map<string, string> {
-  const texts = new Map<string, string>()
-  for (const part of parts)
-    for (const event of part.events) {
-      const stream = streamOf(part, event)
-      texts.set(stream, pieces.has(event.kind) ? (texts.get(stream) ?? '') + event.text : event.text)
-    }
-  return texts
-}
-
-/** A text that came in pieces stands whole in the first of them. */
-function once(event: PartEvent, stream: string, redacted: Map<string, string>): PartEvent {
-  const text = redacted.get(stream) ?? ''
-  if (pieces.has(event.kind)) redacted.set(stream, '')
-  return { ...event, text }
 }

@@ -20,32 +20,32 @@ export function plainTaker(bundle: BundleWriter, tally: TurnTally): Taker {
   }
 }
 
+/** `finish`: when all are taken. */
+export type LearningTaker = Taker & { finish(): void }
+
 /** The first pass of a redaction. */
-export function learningTaker(redaction: Redaction): Taker {
+export function learningTaker(redaction: Redaction): LearningTaker {
+  const held = holdRounds<Part>((parts) => redaction.learnParts(parts))
   return {
     topic() {},
     take(_, { value }, message = messageOf(value)) {
-      if (message !== undefined) redaction.learn(message)
+      if (message?.type === 'part') held.part(message, message)
+      else if (message !== undefined) redaction.learn(message)
+      if (message?.type === 'model-finished') held.release(message)
     },
+    finish: held.releaseAll,
   }
 }
 
-/** A round whose parts are held until all are there: as many bytes as a round may have parts. */
-type Held = { record: StoredRecord; part: Part }[]
-
-/** `finish`: when all are taken. `leftOut`: records that could not be read. */
-export type RedactingTaker = Taker & { finish(): void; readonly leftOut: number }
+/** `leftOut`: records that could not be read, and parts that nobody waited for any more. */
+export type RedactingTaker = LearningTaker & { readonly leftOut: number }
 
 export function redactingTaker(bundle: BundleWriter, tally: TurnTally, redaction: Redaction): RedactingTaker {
-  const held = new Map<string, Held>()
   let leftOut = 0
-
-  function release(round: string): void {
-    const waiting = held.get(round) ?? []
-    held.delete(round)
+  const held = holdRounds<{ record: StoredRecord; part: Part }>((waiting) => {
     const parts = redaction.redactParts(waiting.map(({ part }) => part))
     for (const [at, { record }] of waiting.entries()) bundle.add({ ...record, value: encode(parts[at] as Part) })
-  }
+  })
 
   return {
     get leftOut() {
@@ -59,13 +59,10 @@ export function redactingTaker(bundle: BundleWriter, tally: TurnTally, redaction
         return
       }
       if (message?.type === 'part') {
-        const round = roundOf(message)
-        const waiting = held.get(round) ?? []
-        waiting.push({ record, part: message })
-        held.set(round, waiting)
+        if (!held.part(message, { record, part: message })) leftOut += 1
         return
       }
-      if (message?.type === 'model-finished') release(roundOf(message))
+      if (message?.type === 'model-finished') held.release(message)
       const redacted = message && redaction.redact(message)
       if (redacted === undefined) {
         leftOut += 1
@@ -74,12 +71,45 @@ export function redactingTaker(bundle: BundleWriter, tally: TurnTally, redaction
       bundle.add({ ...record, value: encode(redacted) })
       if (known !== undefined) tally.see(topic, record, redacted)
     },
-    finish() {
-      for (const round of [...held.keys()]) release(round)
+    finish: held.releaseAll,
+  }
+}
+
+type Place = { conversation: string; turn: number; round: number }
+
+/**
+ * Parts of a round are held until all are there, which are as many bytes as a round may have: a secret may be cut anywhere between two of them. So what comes
+ * behind its model-finished, of an attempt that did not count, is not taken: `part` gives false.
+ */
+function holdRounds<Held>(take: (held: Held[]) => void) {
+  const rounds = new Map<string, Held[]>()
+  const released = new Set<string>()
+
+  function release(round: string): void {
+    const held = rounds.get(round)
+    rounds.delete(round)
+    if (held !== undefined) take(held)
+  }
+
+  return {
+    part(place: Place, one: Held): boolean {
+      const round = roundOf(place)
+      if (released.has(round)) return false
+      const held = rounds.get(round) ?? []
+      held.push(one)
+      rounds.set(round, held)
+      return true
+    },
+    release(place: Place): void {
+      released.add(roundOf(place))
+      release(roundOf(place))
+    },
+    releaseAll(): void {
+      for (const round of [...rounds.keys()]) release(round)
     },
   }
 }
 
-function roundOf({ conversation, turn, round }: { conversation: string; turn: number; round: number }): string {
+function roundOf({ conversation, turn, round }: Place): string {
   return JSON.stringify([conversation, turn, round])
 }

@@ -23,10 +23,14 @@ export async function refuseExisting(file: string, force: boolean): Promise<void
 export async function writeWhole(file: string, pieces: string[], force: boolean): Promise<number> {
   const beside = join(dirname(file), `.weir-${process.pid}.part`)
   try {
-    const handle = await open(beside, 'w')
+    await rm(beside, { force: true })
+    const handle = await open(beside, 'wx', 0o600) // conversations are nobody else's business; and nobody's link is followed
     let bytes = 0
     try {
-      for (const piece of pieces) bytes += (await handle.write(piece)).bytesWritten
+      for (const piece of pieces) {
+        await handle.appendFile(piece) // `write` may write less than it is given
+        bytes += Buffer.byteLength(piece)
+      }
     } finally {
       await handle.close()
     }

@@ -2,7 +2,7 @@
 // B1. Offsets are those of the log that it was made of, so there are gaps, as on Kafka.
 // B2. Nothing comes: who follows hears what is there, and that is all; who waits for a key does not wait.
 
-import type { StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Clock } from '../../clock.ts'
 import { WeirError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
@@ -24,19 +24,15 @@ export type Bundle = {
 
 type Row = [offset: number, time: number, key: string, value: Uint8Array | null, id: string | null]
 
+/** More than any Kafka has of one topic. */
+const partitionsMax = 100_000
+
 const columns = 'offset, time, key, value, id'
 
 /** Errors as openBundleFile's. */
 export async function openBundle(file: string, clock: Clock): Promise<Bundle> {
   const db = await openBundleFile(file)
-  const facts = factsIn(
-    new Map(
-      db
-        .prepare('SELECT key, value FROM bundle')
-        .all()
-        .map(({ key, value }) => [String(key), String(value)]),
-    ),
-  )
+  const facts = factsOf(db, file)
   const kinds = new Map(
     db
       .prepare('SELECT name, kind FROM topics')
@@ -162,13 +158,30 @@ function stored(topic: string, partition: number, [offset, time, key, value, id]
   return { topic, partition, key, value, id: id ?? undefined, offset, time }
 }
 
-function factsIn(rows: Map<string, string>): BundleFacts {
+/** Closes it where it refuses. */
+function factsOf(db: DatabaseSync, file: string): BundleFacts {
+  try {
+    const rows = db.prepare('SELECT key, value FROM bundle').all()
+    return factsIn(file, new Map(rows.map(({ key, value }) => [String(key), String(value)])))
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function factsIn(file: string, rows: Map<string, string>): BundleFacts {
   const text = (key: string) => rows.get(key) ?? ''
+  const partitions = Number(text('partitions'))
+  if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionsMax)
+    throw new WeirError(
+      'bundle.invalid',
+      `${file} says that it has ${text('partitions')} partitions, which no log of Weir has: export it again`,
+    )
   return {
     madeAt: text('madeAt'),
     source: text('source'),
     topicPrefix: text('topicPrefix'),
-    partitions: Number(text('partitions')),
+    partitions,
     asked: text('asked'),
     redaction: rows.get('redaction') ?? null,
     records: Number(text('records')),

@@ -7,6 +7,7 @@
 // F2. A bundle is never changed: it is made under another name and renamed (writer.ts).
 // F3. One table for all records, because this file is for people too. They are inserted by topic, partition and offset, so reading a partition goes
 //     through neighbouring pages.
+// F4. The tables are exactly these, or the file is refused (open.ts): it may come from anybody. Whoever changes them raises the format.
 
 /** "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/schema.ts) is "Weir". */
 export const bundleApplicationId = 0x57656962

@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { knownSchemas } from '../../codec.ts'
 import { WeirError } from '../../errors.ts'
-import { bundleApplicationId, bundleFormat, digestIn, trailerBytes } from './format.ts'
+import { bundleApplicationId, bundleFormat, bundleIndexes, bundleTables, digestIn, trailerBytes } from './format.ts'
 import { digestOf } from './writer.ts'
 
 /** "Weir" in ASCII: a log of the embedded bus. */
@@ -39,6 +39,7 @@ export async function openBundleFile(file: string): Promise<DatabaseSync> {
   const db = new DatabaseSync(file, { readOnly: true })
   try {
     refuseNewer(db, file)
+    refuseOtherTables(db, file)
     refuseUnknownSchemas(db, file)
     return db
   } catch (error) {
@@ -88,6 +89,22 @@ function refuseNewer(db: DatabaseSync, file: string): void {
       'bundle.newer-version',
       `${file} has format ${format}, and this Weir knows formats up to ${bundleFormat}: read it with the newer Weir that made it`,
     )
+}
+
+/** Anybody can write a checksum. A view in the place of a table, or a trigger, would make SQLite run what somebody else wrote. */
+function refuseOtherTables(db: DatabaseSync, file: string): void {
+  const ours = new DatabaseSync(':memory:')
+  try {
+    ours.exec(bundleTables + bundleIndexes)
+    if (tablesIn(db) !== tablesIn(ours))
+      throw new WeirError('bundle.invalid', `${file} has other tables than a bundle: it was not made by weir export, which makes one`)
+  } finally {
+    ours.close()
+  }
+}
+
+function tablesIn(db: DatabaseSync): string {
+  return JSON.stringify(db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all())
 }
 
 /** A schema that is known under another content is as unknown: its records would be read wrongly. */

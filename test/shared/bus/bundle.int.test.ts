@@ -97,6 +97,18 @@ describe('a bundle', () => {
     })
   })
 
+  it.each([
+    ['other tables than ours', `topic IN ('history', 'policies')`, `topic IN ('history', 'policieX')`, 'other tables'],
+    ['a number of partitions that cannot be', 'partitions3', 'partitions-', 'partitions'],
+  ])('is refused with %s, whoever sealed it', async (_, from, to, words) => {
+    changed((bytes) => {
+      const at = bytes.indexOf(from)
+      expect(at).toBeGreaterThan(0)
+      bytes.write(to, at, 'latin1')
+    })
+    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining(words) })
+  })
+
   it('gives the newest value of each key of a table', async () => {
     await opened(async ({ bus }) => {
       const table = { topic: 'p.history', partition: 1 }

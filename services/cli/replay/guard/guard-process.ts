@@ -20,7 +20,8 @@ export type GuardProcess = {
   close(): void
 }
 
-const loadMsMax: Milliseconds = 10_000
+/** A process that starts, and a module that may import much, on a machine that may be busy. */
+const loadMsMax: Milliseconds = 30_000
 /** So many rounds at once; each of them may take as long as in production. */
 const roundsMax = 64
 const judgeMsMax = roundsMax * limits.guardJudgeMsMax + loadMsMax

@@ -1,0 +1,112 @@
+// The texts and numbers of JSON, each changed where it stands: as somebody reads them, however they are spelled (`\u00fc`), keys and doubled keys too,
+// whole JSON or a piece of it. What lies between them stays as it was written.
+
+/** In a text that is no JSON as a whole, only what stands in quotes is taken for JSON. */
+export function changedStrings(text: string, change: (leaf: string) => string): string {
+  const isWhole = parsedJson(text) !== undefined
+  const between = (piece: string) => (isWhole ? piece.replaceAll(number, (found) => changedNumber(found, change)) : piece)
+  let changed = ''
+  let from = 0
+  for (const { begin, end, isClosed } of stringsIn(text)) {
+    const content = text.slice(begin, end)
+    const leaf = decoded(content)
+    const after = leaf === undefined ? undefined : change(leaf)
+    const isSame = after === undefined || after === leaf
+    changed += `${between(text.slice(from, begin - 1))}"${isSame ? content : JSON.stringify(after).slice(1, -1)}${isClosed ? '"' : ''}`
+    from = isClosed ? end + 1 : end
+  }
+  return changed + between(text.slice(from))
+}
+
+const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+
+function changedNumber(found: string, change: (leaf: string) => string): string {
+  const after = change(found)
+  return after === found ? found : JSON.stringify(after)
+}
+
+/** An object or an array; undefined: it is none. A number that JavaScript would spell otherwise is a text, as it was written. */
+export function parsedJson(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text, asWritten)
+  } catch {
+    return undefined
+  }
+}
+
+function asWritten(_: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  return typeof value === 'number' && source !== undefined && String(value) !== source ? source : value
+}
+
+/** As parsedJson, of what was cut somewhere: what there is of it. */
+export function parsedPiece(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  const open: string[] = []
+  let from = 0
+  let isCutInString = false
+  for (const { begin, end, isClosed } of stringsIn(text)) {
+    noteBrackets(text.slice(from, begin - 1), open)
+    from = end + 1
+    isCutInString = !isClosed
+  }
+  noteBrackets(text.slice(from), open)
+  const cut = isCutInString ? `${withoutCutEscape(text)}"` : text.trimEnd()
+  const ends = [cut, `${cut}:null`, `${cut}null`, cut.replace(/,$/, ''), cut.replace(/[a-zA-Z.+-]+$/, 'null')]
+  const closing = open.reverse().join('')
+  for (const end of ends) {
+    const parsed = parsedJson(end + closing)
+    if (parsed !== undefined) return parsed
+  }
+  return undefined
+}
+
+/** `open`: what closes those that are open. */
+function noteBrackets(piece: string, open: string[]): void {
+  for (const [bracket] of piece.matchAll(/[{}[\]]/g))
+    if (bracket === '{') open.push('}')
+    else if (bracket === '[') open.push(']')
+    else open.pop()
+}
+
+/** Texts in quotes that are no keys: of what only looks like JSON. */
+export function quotedIn(text: string): string[] {
+  const values = [...stringsIn(text)].filter(({ end }) => !/^"\s*:/.test(text.slice(end, end + 10)))
+  return values.map(({ begin, end }) => decoded(text.slice(begin, end)) ?? text.slice(begin, end))
+}
+
+/** Whether it may have been meant as JSON: it begins like it. */
+export function beginsLikeJson(text: string): boolean {
+  return /^\s*(?:\{\s*(?:["}]|$)|\[\s*(?:[-"{[\]\d]|$))/.test(text)
+}
+
+/** Between its quotes. By hand, because a regular expression for it runs out of stack on a few megabytes. */
+function* stringsIn(text: string): Generator<{ begin: number; end: number; isClosed: boolean }> {
+  for (let quote = text.indexOf('"'); quote >= 0; ) {
+    const begin = quote + 1
+    let end = begin
+    while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+    const isClosed = end < text.length
+    yield { begin, end: Math.min(end, text.length), isClosed }
+    quote = isClosed ? text.indexOf('"', end + 1) : -1
+  }
+}
+
+/** Undefined: no string of JSON. What was cut within an escape is read up to there. */
+function decoded(content: string): string | undefined {
+  if (!content.includes('\\')) return content
+  try {
+    return JSON.parse(`"${withoutCutEscape(content)}"`)
+  } catch {
+    return undefined
+  }
+}
+
+/** A `\`, or a `\u00` at the end, unless the backslash is an escaped one. */
+function withoutCutEscape(content: string): string {
+  const backslash = content.lastIndexOf('\\')
+  if (backslash < content.length - 5 || !/^\\(?:u[0-9a-fA-F]{0,3})?$/.test(content.slice(backslash))) return content
+  let first = backslash
+  while (content[first - 1] === '\\') first -= 1
+  return (backslash - first) % 2 === 0 ? content.slice(0, backslash) : content
+}
