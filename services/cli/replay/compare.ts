@@ -168,8 +168,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
 
   function written({ pairs }: Replayed, input: StoredRecord, { records, outputs }: Taken): void {
     // Some more are read than are judged: brokers' clocks differ.
-    for (const { message } of outputs)
-      if (message.type === 'turn-started' && range.hasTurn?.(message.turn) !== false) tally.turns += 1
+    for (const { message } of outputs) if (message.type === 'turn-started' && range.hasTurn?.(message.turn) !== false) tally.turns += 1
     for (const [n, record] of records.entries()) {
       const pair = pairs.get(record.topic)
       if (pair === undefined)
