@@ -24,6 +24,7 @@ const lineCharactersMax = 4_096
  * like a line of ours.
  */
 export function onOneLine(text: string): string {
+  if (text.length <= lineCharactersMax && !/[^ -~]| {2}/.test(text)) return text.trim() // as nearly all are: there is nothing to remove
   return stripVTControlCharacters(text.slice(0, lineCharactersMax))
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
     .trim()

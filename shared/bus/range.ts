@@ -10,7 +10,8 @@ export type Range = { topic: string; partition: number; from: Offset; to: Offset
 /** A record may seem older than the one it follows from, by this at most: on Kafka each has the time of its own partition's leader. */
 export const leadersApartMs: Milliseconds = 60_000
 
-const batchRecordsMax = 10_000
+/** Few enough that a batch is done with before the garbage collector would move it. */
+const batchRecordsMax = 500
 const batchBytesMax = 4 * 1024 * 1024
 
 /** In order, until `to` or until `signal` aborts. */

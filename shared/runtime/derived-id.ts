@@ -18,8 +18,16 @@ const shape = /^([a-z-]+)\/(\d{1,9})$/
 const writers = new Map<string, { writer: string; stage: string; partition: number } | undefined>()
 const writersMax = 10_000
 
+/** The last that was parsed: a replay asks who wrote a record, and then the fold asks. */
+let known: { text: string; id: ReadId | undefined } = { text: '', id: undefined }
+
 /** Undefined: it is no derived id. */
-export function parseId(text: string): ReadId | undefined {
+export function parseId(text: string): Readonly<ReadId> | undefined {
+  if (text !== known.text) known = { text, id: parse(text) }
+  return known.id
+}
+
+function parse(text: string): ReadId | undefined {
   const last = text.lastIndexOf('/')
   const middle = text.lastIndexOf('/', last - 1)
   const offset = wholeNumberIn(text, middle + 1, last, 15)

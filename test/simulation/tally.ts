@@ -15,6 +15,7 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
   for (const { record, message } of evidence.all('activity', 'turn-finished')) {
     if (ids.has(record.id ?? '')) continue
     ids.add(record.id ?? '')
+    add('turns')
     add(`turn ${message.outcome}`)
   }
   for (const { record, message } of evidence.all('conversation-events', 'round-outcome')) {

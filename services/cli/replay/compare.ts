@@ -103,12 +103,13 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   for await (const { range: topic, records } of inTurns(log.bus, range.topics.filter(isOfStages), isAhead)) {
     const reader = readers.get(topic.topic)
     const isEvents = topic.name === stages.conversation.inbox
+    const saysVersion = topic.name === stages['llm-gateway'].inbox
     for (const record of records) {
       if (conversation !== undefined && !isOf(conversation, topic.name, record)) continue
       if (record.id !== undefined) logged(topic, record, record.id)
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
-      tally.writtenBy ??= writerOf(record)
+      if (saysVersion) tally.writtenBy ??= writerOf(record)
       const taking = reader.fold.take(record)
       written(reader, record, taking instanceof Promise ? await taking : taking)
     }
@@ -168,12 +169,12 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
 
   function written({ pairs }: Replayed, input: StoredRecord, { records, outputs }: Taken): void {
     for (const { message } of outputs) if (message.type === 'turn-started') tally.turns += 1
-    for (const [n, record] of records.entries()) {
+    records.forEach((record, n) => {
       const pair = pairs.get(record.topic)
       if (pair === undefined)
         tally.awaited += 1 // the log is older than that topic
       else pair.again({ record, n, input })
-    }
+    })
   }
 
   function tell({ stage, inbox }: Replayed, topic: TopicRange, found: Found): void {
