@@ -122,7 +122,7 @@ describe('arguments', () => {
     ['two objects in a row', '{"command":"ls"}{"command":"ls"}', 'not valid JSON'],
     ['NaN', '{"command":NaN}', 'not valid JSON'],
     ['a text that ends too early', '{"command":"l', 'not valid JSON'],
-    ['blanks only', ' \n ', 'not valid JSON'],
+    ['blanks only', ' \n ', 'No argument text came with this call'],
     ['a byte order mark', '\ufeff{"command":"ls"}', 'not valid JSON'],
   ])('that are %s never reach the tool, and the model reads why', async (_, input, why) => {
     await withPipeline({ model: script(says(call('exec', input))) }, async (pipeline) => {

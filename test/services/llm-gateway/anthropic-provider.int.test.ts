@@ -221,7 +221,12 @@ describe('a connection', () => {
     const url = await serve((_, response) => response.writeHead(200).end(`${text('half')}data: {"type": "content_bl\n\n${end}`))
     expect((await ask(url)).ending).toMatchObject({ kind: 'failed', class: 'transient', retryable: true })
     const page = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello</html>'))
-    expect((await ask(page)).ending).toMatchObject({ kind: 'finished', stop: 'cut' })
+    expect((await ask(page)).ending).toMatchObject({
+      kind: 'failed',
+      class: 'provider',
+      retryable: true,
+      reason: expect.stringContaining('a web page'),
+    })
   })
 
   it('that brings one line without an end is given up', async () => {
