@@ -3,7 +3,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
@@ -17,7 +17,7 @@ dropUnused(join(dist, 'services', 'weir.d.ts'))
 
 // Whatever else lies among the sources is read at run time: the template of `weir init`, the schema of agent files, the tool of the demo, and the page of
 // `weir report`, whose script goes as it is, because it is only text until a browser has it.
-const page = join(root, 'services', 'cli', 'report', 'page')
+const page = join(root, 'services', 'cli', 'report', 'page', sep)
 for (const folder of ['services', 'shared'])
   cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') || path.startsWith(page) })
 cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))

@@ -24,7 +24,7 @@ describe('what is packed', () => {
   it('is compiled code with the declarations of what is public, and no source, test, bench, map or tool of the checkout', () => {
     const isMeant = (file: string) =>
       /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(services|shared)\/.+)$/.test(file) &&
-      !/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file)
+      (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/services/cli/report/page/')) // text, until a browser has it
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
     expect(project.files).toContain('dist/services/weir.js')
   })
@@ -34,8 +34,8 @@ describe('what is packed', () => {
   })
 
   it('is small', () => {
-    // The code with its comments takes half of this. What breaks it is what does not belong in it: maps, recordings, a dependency that was bundled.
-    expect(project.tarballBytes).toBeLessThan(640 * 1024)
+    // The code with its comments takes two thirds of this. What breaks it is what does not belong in it: maps, recordings, a dependency that was bundled.
+    expect(project.tarballBytes).toBeLessThan(1024 * 1024)
   })
 
   it('has every file that its code reads from beside itself', () => {

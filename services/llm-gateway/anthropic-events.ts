@@ -15,11 +15,11 @@ import { payloadOf } from './event-payload.ts'
 import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { finishWord, meaningOf } from './finish-words.ts'
-import { errorIn } from './openai-chat-errors.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream, reportedError } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
+import { errorIn } from './sent-errors.ts'
 
 /** One response while it streams; `readEvent` changes it in place. */
 export type MessageStream = Blocks & {

@@ -19,7 +19,6 @@ import { finishWord, meaningOf } from './finish-words.ts'
 import { callPieces, isOpenAfter } from './openai-chat-calls.ts'
 import type { OtherChoice, SentChoice } from './openai-chat-choices.ts'
 import { callsBeside, choicesIn, keepChoice } from './openai-chat-choices.ts'
-import { errorIn, faultOf } from './openai-chat-errors.ts'
 import type { Opening } from './openai-chat-opening.ts'
 import { beginsAnew, openingAfter } from './openai-chat-opening.ts'
 import { usageIn, usageOf } from './openai-chat-usage.ts'
@@ -29,6 +28,7 @@ import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
 import type { ReasoningDetails } from './reasoning-details.ts'
 import { addDetails, newReasoningDetails, returnedDetails } from './reasoning-details.ts'
+import { errorIn, faultOf } from './sent-errors.ts'
 
 type Json = Record<string, unknown>
 

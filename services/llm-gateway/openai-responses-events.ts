@@ -18,7 +18,6 @@ import { payloadOf } from './event-payload.ts'
 import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
-import { errorIn, faultOf } from './openai-chat-errors.ts'
 import type { Item } from './openai-responses-items.ts'
 import { addArguments, allArguments, argumentText, closeCall, endItem, partEvent } from './openai-responses-items.ts'
 import type { Place, ResponseStream, SentItem } from './openai-responses-stream.ts'
@@ -39,6 +38,7 @@ import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
 import { shortReason } from './reason.ts'
+import { errorIn, faultOf } from './sent-errors.ts'
 
 type Json = Record<string, unknown>
 

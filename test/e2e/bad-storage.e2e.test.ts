@@ -27,7 +27,7 @@ import { requestFault } from '../support/valid-request.ts'
 import type { WeirProcessOptions } from '../support/weir-process.ts'
 
 /** Too long for what is still free on the pages of the file. */
-const long = 'x'.repeat(60_000)
+const long = Array.from({ length: 10_000 }, (_, n) => 10_000 + n).join(' ')
 const partitions = 2
 
 /** A running Weir; `fill` takes the disk's last room, `empty` gives it back. */
