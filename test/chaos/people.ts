@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDesk } from '../../services/approval/desk.ts'
 import type { Bus } from '../../shared/bus/port.ts'
-import { decode } from '../../shared/codec.ts'
 import type { ApprovalAnswer, ApprovalPending, PendingCall } from '../../shared/messages.ts'
 import type { Random } from '../simulation/random.ts'
 import { createRandom } from '../simulation/random.ts'
+import { followActivity } from './activity.ts'
 import type { Decision } from './evidence.ts'
 import { callKey } from './evidence.ts'
 
@@ -21,7 +21,6 @@ export type People = {
 
 /** A call expires a quarter of it earlier (limits.approvalAnswerMs). */
 const waitMs = 24_000
-const retryMs = 500
 
 /** Which calls wait; returns the path of the file, for `weir approvals rules`. */
 export function writeRules(folder: string): string {
@@ -38,23 +37,9 @@ export function startPeople({ bus, prefix, partitions, seed }: { bus: Bus; prefi
   const decisions: Decision[] = []
   const deciding = new Set<Promise<void>>()
   const known = new Set<string>()
-  for (let partition = 0; partition < partitions; partition += 1) void follow(partition)
-
-  async function follow(partition: number): Promise<void> {
-    let from = 0
-    while (!signal.aborted) {
-      try {
-        for await (const records of bus.follow({ topic: `${prefix}activity`, partition, from, signal }))
-          for (const { value, offset } of records) {
-            from = offset + 1
-            const message = value === null ? undefined : decode(value)
-            if (message?.type === 'approval-pending') for (const call of message.calls) ask(message, call)
-          }
-      } catch {
-        await sleep(retryMs)
-      }
-    }
-  }
+  followActivity({ bus, prefix, partitions, signal }, (message) => {
+    if (message.type === 'approval-pending') for (const call of message.calls) ask(message, call)
+  })
 
   function ask(round: ApprovalPending, call: PendingCall): void {
     if (known.has(call.id)) return // a line of activity may come twice

@@ -1,9 +1,8 @@
 // Which rounds wait for which guard now, as clients are told it: what says whether a guard was hit while it was waited for.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Bus } from '../../shared/bus/port.ts'
-import { decode } from '../../shared/codec.ts'
 import type { Message } from '../../shared/messages.ts'
+import { followActivity } from './activity.ts'
 import { roundKey, turnKey } from './evidence.ts'
 
 export type WaitsWatch = {
@@ -13,29 +12,13 @@ export type WaitsWatch = {
 }
 
 const longMs = 500
-const retryMs = 500
 
 export function watchWaits({ bus, prefix, partitions }: { bus: Bus; prefix: string; partitions: number }): WaitsWatch {
   const closed = new AbortController()
   const { signal } = closed
   /** By guard and round: since when. */
   const waits = new Map<string, Map<string, { turn: string; since: number }>>()
-  for (let partition = 0; partition < partitions; partition += 1) void follow(partition)
-
-  async function follow(partition: number): Promise<void> {
-    let from = 0
-    while (!signal.aborted) {
-      try {
-        for await (const records of bus.follow({ topic: `${prefix}activity`, partition, from, signal }))
-          for (const { value, offset } of records) {
-            from = offset + 1
-            if (value !== null) note(decode(value))
-          }
-      } catch {
-        await sleep(retryMs)
-      }
-    }
-  }
+  followActivity({ bus, prefix, partitions, signal }, note)
 
   function note(message: Message): void {
     if (message.type === 'calls-waiting') {

@@ -2,12 +2,11 @@
 // Exit codes: 0 it is written, 1 trouble, 2 bad usage, 130 stopped by Ctrl-C. Only in the first case there is a file.
 
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
-import { createBundle } from '../../../shared/bus/bundle/writer.ts'
 import type { Bus } from '../../../shared/bus/port.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
-import { listenForInterrupts } from '../interrupts.ts'
+import { makeBundle } from '../make-bundle.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { printable } from '../terminal/printable.ts'
@@ -29,28 +28,14 @@ export type ExportOptions = WantedOptions & { output: string; force?: boolean; r
 
 /** Throws `usage`, `bundle.exists`, `conversation.unknown` where nothing is as it was asked for. */
 export async function exportBundle(options: ExportOptions, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 130> {
-  const { output, force = false, redact } = options
+  const { output, redact } = options
   const wanted = wantedOf(options, systemClock.now())
   const rules = redact === undefined ? [] : readRedactionRules(redact)
-  const bundle = createBundle(output, { force })
-  const stop = new AbortController()
-  const stopListening = listenForInterrupts(() => stop.abort())
-  try {
-    const writing = { wanted, rules, bundle, options, settings, signal: stop.signal }
+  return makeBundle(options, out, async (bundle, signal) => {
+    const writing = { wanted, rules, bundle, options, settings, signal }
     const told = await withLog(settings, (log) => write(log, writing), { bundle: options.bundle })
-    if (told === undefined) {
-      bundle.abandon()
-      process.stderr.write('stopped: nothing was written\n')
-      return 130
-    }
-    out.write(`${output}: ${told}\n`)
-    return 0
-  } catch (error) {
-    bundle.abandon()
-    throw error
-  } finally {
-    stopListening()
-  }
+    return told === undefined ? undefined : `${output}: ${told}\n`
+  })
 }
 
 type Writing = {

@@ -3,14 +3,13 @@
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
-import { createBundle } from '../../../shared/bus/bundle/writer.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { decode } from '../../../shared/codec.ts'
 import type { Message } from '../../../shared/messages.ts'
 import type { TopicName } from '../../../shared/topology.ts'
 import { topics } from '../../../shared/topology.ts'
 import { createTurnTally } from '../export/turn-tally.ts'
-import { listenForInterrupts } from '../interrupts.ts'
+import { makeBundle } from '../make-bundle.ts'
 import { printableLines } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
 import { createPlayer } from './played.ts'
@@ -27,35 +26,18 @@ const partitions = 1
 type Notes = Map<string, number>
 
 /** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `transcript.invalid`, `bundle.exists`. */
-export async function importTranscript(
-  file: string,
-  { format, output, force = false }: ImportTranscriptOptions,
-  out: NodeJS.WriteStream,
-): Promise<0 | 130> {
+export async function importTranscript(file: string, options: ImportTranscriptOptions, out: NodeJS.WriteStream): Promise<0 | 130> {
+  const { format, output } = options
   const transcripts = readTranscripts(file, format)
-  const bundle = createBundle(output, { force })
-  const stop = new AbortController()
-  const stopListening = listenForInterrupts(() => stop.abort())
-  try {
-    const { notes, turns } = await write(transcripts, bundle, stop.signal)
-    if (stop.signal.aborted) {
-      bundle.abandon()
-      process.stderr.write('stopped: nothing was written\n')
-      return 130
-    }
+  return makeBundle(options, out, async (bundle, signal) => {
+    const { notes, turns } = await write(transcripts, bundle, signal)
+    if (signal.aborted) return undefined
     const facts = { topicPrefix, partitions, asked: JSON.stringify({ transcript: file }), redaction: null }
     await bundle.finish({ madeAt: new Date(systemClock.now()).toISOString(), source: `transcript ${format}`, ...facts })
     const what = `${count(transcripts.length, 'conversation')}, ${count(turns, 'turn')}, ${count(bundle.records, 'record')}`
-    for (const line of printableLines(`${output}: ${what}`)) out.write(`${line}\n`)
-    for (const [note, times] of notes)
-      for (const line of printableLines(`  ${note}${times === 1 ? '' : ` (${times} times)`}`)) out.write(`${line}\n`)
-    return 0
-  } catch (error) {
-    bundle.abandon()
-    throw error
-  } finally {
-    stopListening()
-  }
+    const lines = [`${output}: ${what}`, ...[...notes].map(([note, times]) => `  ${note}${times === 1 ? '' : ` (${times} times)`}`)]
+    return lines.flatMap((line) => printableLines(line).map((printed) => `${printed}\n`)).join('')
+  })
 }
 
 async function write(transcripts: Transcript[], bundle: BundleWriter, signal: AbortSignal): Promise<{ notes: Notes; turns: number }> {

@@ -1,0 +1,34 @@
+// The frame of each command that makes a bundle: Ctrl-C and trouble leave no file.
+
+import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
+import { createBundle } from '../../shared/bus/bundle/writer.ts'
+import { listenForInterrupts } from './interrupts.ts'
+
+/**
+ * `make` fills and finishes the bundle, and gives what to tell of it; undefined: `signal` had aborted, and it is not finished. Resolves to the exit
+ * code; 130: stopped by Ctrl-C. Throws `bundle.exists`, and what `make` throws.
+ */
+export async function makeBundle(
+  { output, force = false }: { output: string; force?: boolean | undefined },
+  out: NodeJS.WriteStream,
+  make: (bundle: BundleWriter, signal: AbortSignal) => Promise<string | undefined>,
+): Promise<0 | 130> {
+  const bundle = createBundle(output, { force })
+  const stop = new AbortController()
+  const stopListening = listenForInterrupts(() => stop.abort())
+  try {
+    const told = await make(bundle, stop.signal)
+    if (told === undefined) {
+      bundle.abandon()
+      process.stderr.write('stopped: nothing was written\n')
+      return 130
+    }
+    out.write(told)
+    return 0
+  } catch (error) {
+    bundle.abandon()
+    throw error
+  } finally {
+    stopListening()
+  }
+}
