@@ -52,6 +52,8 @@ export type Log = {
   end(name: PartitionName): Offset
   /** The place that the next record will get. */
   endAhead(name: PartitionName): Offset
+  /** Whether a record before `to` has its place and is not written yet. */
+  isStagedBefore(name: PartitionName & { to: Offset }): boolean
   /** The newest record under `key`, undefined if there is none or it is a tombstone. */
   newest(name: PartitionName & { key: string }): StoredRecord | undefined
   /** The newest records of all keys that begin with `prefix`, without tombstones, in the order of the keys' UTF-8 bytes. */
@@ -76,6 +78,9 @@ type Topic = { spec: TopicSpec; partitions: Partition[] }
 /** Bytes of the newest records of one partition that stay in memory for the readers of this process, and of all partitions of one topic. */
 const tailBytesMax = 128 * 1024
 const topicTailBytesMax = 4 * 1024 * 1024
+
+/** Rows that are read before it is known how large they are. */
+const firstRowsMax = 8
 
 /** `end`: behind what is written; `staged`: what follows there. */
 type Partition = PartitionName & { begin: Offset; end: Offset; statements: Statements | undefined; tail: Tail; staged: StoredRecord[] }
@@ -232,13 +237,22 @@ export function openLog(options: LogOptions): Log {
     const newest = partition.tail.read({ from, to, limit, bytesMax })
     if (newest !== undefined) return newest
     return guarded(() => {
+      const { read } = statementsOf(partition)
       const records: StoredRecord[] = []
       let bytes = 0
-      const rows = statementsOf(partition).read.iterate(from, to, limit) as Iterable<unknown> as Iterable<Row>
-      for (const row of rows) {
-        records.push(stored(partition, row))
-        bytes += row[3]?.byteLength ?? 0
-        if (bytesMax !== undefined && bytes >= bytesMax) break
+      let next = from
+      // All rows at once cost a quarter less than one after the other. How many may come at once, the size of those before tells.
+      let asked = Math.min(limit, firstRowsMax)
+      while (asked > 0) {
+        const rows = read.all(next, to, asked) as unknown as Row[]
+        for (const row of rows) {
+          records.push(stored(partition, row))
+          bytes += row[3]?.byteLength ?? 0
+          if (bytesMax !== undefined && bytes >= bytesMax) return records
+        }
+        if (rows.length < asked) break
+        next = (records.at(-1) as StoredRecord).offset + 1
+        asked = Math.min(limit - records.length, rowsWithin(bytesMax, bytes, records.length))
       }
       return records
     })
@@ -353,6 +367,11 @@ export function openLog(options: LogOptions): Log {
       return end + staged.length
     },
 
+    isStagedBefore({ to, ...name }) {
+      const { end, staged } = partitionOf(name)
+      return staged.length > 0 && end < to
+    },
+
     newest({ key, ...name }) {
       const partition = tableOf(name)
       const newest = partition.tail.newest(key) ?? newestWritten(partition, key)
@@ -434,6 +453,12 @@ function checkSameTopic(spec: TopicSpec, known: TopicSpec): void {
 
 function differs({ name }: TopicSpec, why: string): WeirError {
   return new WeirError('bus.topic-differs', `topic ${name}: ${why}: change the setting back, or use another name or file`)
+}
+
+/** Rows of the size of the `count` that have `bytes` that it takes to reach `bytesMax`. */
+function rowsWithin(bytesMax: number | undefined, bytes: number, count: number): number {
+  if (bytesMax === undefined) return Number.POSITIVE_INFINITY
+  return bytes === 0 ? firstRowsMax : Math.ceil((bytesMax - bytes) / (bytes / count))
 }
 
 function endsOf({ partition, begin, end }: Partition): PartitionEnds {

@@ -33,7 +33,7 @@ export function createReading({
     async read(range) {
       assertOpen()
       // Who names where it ends may have read ahead to there: a reader that must look at its records a second time.
-      while (log.end(range) < Math.min(range.to ?? 0, log.endAhead(range))) await nextChange(range)
+      while (log.isStagedBefore({ ...range, to: range.to ?? 0 })) await nextChange(range)
       return log.read(range)
     },
 

@@ -308,6 +308,26 @@ describe('a reader beside the writer', () => {
     await next.kill()
   })
 
+  test('ends a batch with the record that reaches the bytes that were asked for, however the sizes change', async () => {
+    const writing = await open()
+    await writing.ensureTopics([{ name: 'sizes', kind: 'log', partitions: 1 }])
+    const sizes = Array.from({ length: 120 }, (_, i): number => (i < 10 ? 0 : i % 40 === 39 ? 3_000 : i % 7 === 0 ? 200 : 3))
+    await writing.append(sizes.map((size) => ({ ...record('sizes', ''), value: new Uint8Array(size) })))
+    await writing.close()
+    const reading = await open({ readOnly: true })
+    for (const bytesMax of [1, 10, 250, 3_000, 5_000, 1_000_000])
+      for (const limit of [1, 7, 30, 500])
+        for (const from of [0, 5, 38, 119]) {
+          const batch = await reading.read({ topic: 'sizes', partition: 0, from, limit, bytesMax })
+          const fitting = sizes
+            .slice(from, from + limit)
+            .findIndex((_, i, rest) => rest.slice(0, i + 1).reduce((a, b) => a + b, 0) >= bytesMax)
+          expect(batch.map(({ offset }) => offset)).toEqual(
+            Array.from({ length: fitting < 0 ? Math.min(limit, sizes.length - from) : fitting + 1 }, (_, i) => from + i),
+          )
+        }
+  })
+
   test('is woken by the writes of the other process', async () => {
     const writer = await startWriter({ calls: 1_000_000 })
     const reader = await open({ readOnly: true, clock: withoutRegularLooks })
