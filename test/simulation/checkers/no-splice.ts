@@ -33,9 +33,12 @@ export const noSplice: Checker = {
 
 type Call = Said['calls'][number]
 
-/** The same call again in one response counts once. */
-function isRepeat(call: Call, before: Call): boolean {
-  return call.raw !== '' && call.id === before.id && call.name === before.name && call.raw === before.raw
+/** The same call again in one response counts once; beside one with arguments, one without any only announces it. */
+function isRepeat(call: Call, n: number, sent: Call[]): boolean {
+  return sent.some(({ id, name, raw }, k) => {
+    const isOfIt = id !== null && id === call.id && name === call.name
+    return isOfIt && ((call.raw === '' && raw !== '') || (k < n && raw === call.raw))
+  })
 }
 
 /** An independent fold: the argument text is the deltas if there is any, else what came with the start. */
@@ -49,5 +52,5 @@ function saidIn({ events }: ModelStream): Said {
     if (event.kind === 'call_arguments' && call !== undefined) call.deltas += event.text
   }
   const sent = [...calls.values()].map(({ id, name, start, deltas }) => ({ id, name, raw: deltas === '' ? start : deltas }))
-  return { text, calls: sent.filter((call, n) => !sent.slice(0, n).some((before) => isRepeat(call, before))) }
+  return { text, calls: sent.filter((call, n) => !isRepeat(call, n, sent)) }
 }
