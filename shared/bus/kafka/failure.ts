@@ -98,8 +98,10 @@ export function asBusError(error: unknown, doing: string): WeirError {
   return new WeirError('bus.refused', `could not ${doing}: ${said}`, options)
 }
 
+/** Of a connection that was lost while something waited for it kafkajs says so in an error of no kind. */
 function isDriverError(error: unknown): boolean {
-  return String((error as DriverError | undefined)?.name).startsWith('KafkaJS')
+  const { name, message } = (error ?? {}) as DriverError
+  return String(name).startsWith('KafkaJS') || message === 'Broker not connected'
 }
 
 /** Kafkajs calls it a failed login, too, when the connection ended during one: a broker that goes down is no reason to give up. */

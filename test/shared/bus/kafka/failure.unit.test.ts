@@ -36,12 +36,14 @@ describe('what a broker says', () => {
       'SASL PLAIN authentication failed: Authentication failed: Invalid username',
     )
     const untrusted = driverError('KafkaJSConnectionError', 'Connection error: self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT')
-    const described = [lost, ended, refused, untrusted].map((error) => [
+    const unnamed = new Error('Broker not connected') // the broker went away while kafkajs looked for one to ask
+    const described = [lost, ended, unnamed, refused, untrusted].map((error) => [
       troubleOf(error),
       asBusError(error, 'x').code,
       asBusError(error, 'x').retryable,
     ])
     expect(described).toEqual([
+      ['stale', 'bus.unreachable', true],
       ['stale', 'bus.unreachable', true],
       ['stale', 'bus.unreachable', true],
       ['lasting', 'bus.unauthorized', false],
