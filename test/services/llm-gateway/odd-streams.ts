@@ -144,6 +144,12 @@ const chatStreams = [
   chat('an exception under its name', ['read stream_error'], called(0, 'c1', 'read', a), {
     modelStreamErrorException: { message: 'it broke' },
   }),
+  chat(
+    'a field twice in arguments that are no text',
+    ['now bad_arguments'],
+    chunk(JSON.stringify(called(0, 'c1', 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}')),
+    finish,
+  ),
   chat('a call behind the word for the end', [`read ${a}`, 'now {}'], called(0, 'c1', 'read', a), finish, called(1, 'c2', 'now', '{}')),
 ]
 
@@ -206,6 +212,12 @@ const messageStreams = [
     stop(0),
     'data: {"throttlingException":{"message":"wait"}}\n\n',
   ),
+  message(
+    'a field twice in the input of the announcement',
+    ['now bad_arguments'],
+    sse('content_block_start', JSON.stringify(use(0, 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}')),
+    stop(0),
+  ),
   message('an error without a type', ['now stream_error'], use(0, 'now'), stop(0), 'data: {"error":"it broke"}\n\n'),
 ]
 
@@ -257,6 +269,15 @@ const responseStreams = [
     added(0, item('read')),
     { type: 'response.function_call_arguments.done', item_id: 'f1', arguments: a },
     ended(0, item('read', { arguments: b })),
+  ),
+  response(
+    'a field twice in arguments that are no text',
+    ['now bad_arguments'],
+    added(0, item('now')),
+    sse(
+      'response.output_item.done',
+      JSON.stringify(ended(0, item('now', { arguments: 'zones' }))).replace('"zones"', '{"zone":1,"zone":2}'),
+    ),
   ),
   response('two names for one call', ['now truncated'], added(0, item('now')), piece(a), ended(0, item('read', { arguments: a }))),
   response('an exception', ['read stream_error'], added(0, item('read')), piece(a), ended(0, item('read', { arguments: a })), {
