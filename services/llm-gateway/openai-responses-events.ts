@@ -19,7 +19,7 @@ import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
 import type { Item } from './openai-responses-items.ts'
-import { addArguments, allArguments, argumentText, closeCall, endItem, partEvent } from './openai-responses-items.ts'
+import { addArguments, allArguments, argumentText, closeCall, endItem, hasEnding, partEvent } from './openai-responses-items.ts'
 import type { Place, ResponseStream, SentItem } from './openai-responses-stream.ts'
 import {
   ending,
@@ -157,9 +157,9 @@ function textEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasonin
   const place = placeOf(event)
   const item = findItem(stream, place) ?? implicitItem(stream, place)
   if (item.kind === 'call' || item.kind === 'other') return []
-  if (event.delta === undefined && item.given.endsWith(text)) return []
+  if (event.delta === undefined && hasEnding(item, text)) return []
   if (kind === 'refusal') stream.hasRefusal = true
-  item.given += text
+  item.texts.push(text)
   return [partEvent(kind, item.index, text)]
 }
 

@@ -23,7 +23,9 @@ export type Item = {
   /** Whose reasoning it is, and how many calls began before it. */
   model: string
   callsBefore: number
-  /** What was passed on of its text or its arguments. */
+  /** What was passed on of its text, in pieces, none empty: to look for an end in one long text would make it of its pieces each time. */
+  texts: string[]
+  /** What was passed on of its arguments. */
   given: string
   /** The pieces of arguments that came, joined. */
   pieced: string
@@ -46,7 +48,7 @@ export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
     ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
-    ...{ given: '', pieced: '', whole: undefined, begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
+    ...{ texts: [], given: '', pieced: '', whole: undefined, begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
   }
 }
 
@@ -151,23 +153,35 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
       if (item.ended || raw === undefined) return []
       item.ended = true
       const shown =
-        item.given === '' ? textEvents('reasoning', item.index, textIn(sent.summary, 'text') + textIn(sent.content, 'text')) : []
+        item.texts.length === 0 ? textEvents('reasoning', item.index, textIn(sent.summary, 'text') + textIn(sent.content, 'text')) : []
       const block = `{"model":${JSON.stringify(item.model)},"calls":${item.callsBefore},"item":${raw}}`
       return [...shown, partEvent('reasoning_block', item.index, block)]
     }
     case 'text': {
-      const said = item.given === '' && !item.ended
+      const said = item.texts.length === 0 && !item.ended
       item.ended = true
       if (sent.status === 'incomplete') item.isUnfinished = true
       if (!said) return []
       const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
-      item.given = text + refusal
+      if (text + refusal !== '') item.texts.push(text + refusal)
       return [...textEvents('text', item.index, text), ...textEvents('refusal', item.index, refusal)]
     }
     case 'other':
       item.ended = true
       return []
   }
+}
+
+/** Whether the text that was passed on ends with this one. Linear in this one. */
+export function hasEnding({ texts }: Item, text: string): boolean {
+  let rest = text
+  for (let n = texts.length - 1; n >= 0; n -= 1) {
+    const piece = texts[n] as string
+    if (piece.length >= rest.length) return piece.endsWith(rest)
+    if (!rest.endsWith(piece)) return false
+    rest = rest.slice(0, rest.length - piece.length)
+  }
+  return rest === ''
 }
 
 function textIn(parts: unknown, key: string): string {
