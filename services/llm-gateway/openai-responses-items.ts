@@ -48,7 +48,17 @@ export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
     ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
-    ...{ texts: [], given: '', pieced: '', whole: undefined, begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
+    ...{
+      texts: [],
+      given: '',
+      pieced: '',
+      whole: undefined,
+      begun: false,
+      isDone: false,
+      ended: false,
+      isUnfinished: false,
+      isRenamed: false,
+    },
   }
 }
 
