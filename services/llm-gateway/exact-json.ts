@@ -86,6 +86,17 @@ export function sendableJson(text: string): unknown {
   })
 }
 
+/** The value of a JSON text, of which JSON.stringify writes each number as it was written; undefined where it is no JSON. */
+export function withExactNumbers(text: string): unknown {
+  try {
+    return JSON.parse(text, (_key: string, value: unknown, context?: { source: string }): unknown =>
+      typeof value === 'number' && context !== undefined ? rawNumber(value, context.source) : value,
+    )
+  } catch {
+    return undefined
+  }
+}
+
 function rawNumber(value: number, source: string): unknown {
   return String(value) === source ? value : (JSON as unknown as Raw).rawJSON(source)
 }

@@ -19,7 +19,7 @@ import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
 import type { Item } from './openai-responses-items.ts'
-import { addArguments, allArguments, argumentText, closeCall, endItem, hasEnding, partEvent } from './openai-responses-items.ts'
+import { addArguments, allArguments, argumentText, closeCall, endItem, partEvent } from './openai-responses-items.ts'
 import type { Place, ResponseStream, SentItem } from './openai-responses-stream.ts'
 import {
   ending,
@@ -33,6 +33,7 @@ import {
   placeOf,
   wholeItem,
 } from './openai-responses-stream.ts'
+import { addPiece, endPart } from './openai-responses-texts.ts'
 import { responsesUsage } from './openai-responses-usage.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
@@ -111,7 +112,9 @@ export function stopOf({ finish, incomplete, hasRefusal, over, hasUnread, items 
   if (hasRefusal) return 'refusal'
   // A call that was written as text may be in it.
   if (items.some(({ kind, isUnfinished }) => kind === 'text' && isUnfinished)) return 'length'
-  return items.some(({ kind }) => kind === 'call') ? 'calls' : 'end'
+  if (items.some(({ kind }) => kind === 'call')) return 'calls'
+  // Of a text that was said in two ways nobody knows which was meant.
+  return items.some(({ said }) => said.isDisputed) ? 'other' : 'end'
 }
 
 function readUnusual(stream: ResponseStream, sent: Exclude<Payload, { kind: 'object' }>): PartEvent[] {
@@ -157,10 +160,10 @@ function textEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasonin
   const place = placeOf(event)
   const item = findItem(stream, place) ?? implicitItem(stream, place)
   if (item.kind === 'call' || item.kind === 'other') return []
-  if (event.delta === undefined && hasEnding(item, text)) return []
   if (kind === 'refusal') stream.hasRefusal = true
-  item.texts.push(text)
-  return [partEvent(kind, item.index, text)]
+  const key = `${kind} ${typeof event.content_index === 'number' ? event.content_index : ''}`
+  const fresh = event.delta === undefined ? endPart(item.said, key, text) : addPiece(item.said, key, text)
+  return fresh === '' ? [] : [partEvent(kind, item.index, fresh)]
 }
 
 /** `word`: the event's; the status of the response counts where it is worse. */

@@ -4,6 +4,8 @@ import type { PartEvent } from '../../shared/messages.ts'
 import { plainJson, sameJson } from '../../shared/same-json.ts'
 import type { ExactValues, Path } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
+import type { SaidText } from './openai-responses-texts.ts'
+import { endText, newText } from './openai-responses-texts.ts'
 
 type Json = Record<string, unknown>
 
@@ -23,8 +25,8 @@ export type Item = {
   /** Whose reasoning it is, and how many calls began before it. */
   model: string
   callsBefore: number
-  /** What was passed on of its text, in pieces, none empty: to look for an end in one long text would make it of its pieces each time. */
-  texts: string[]
+  /** What was passed on of its text. */
+  said: SaidText
   /** What was passed on of its arguments. */
   given: string
   /** The pieces of arguments that came, joined. */
@@ -48,17 +50,8 @@ export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
     ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
-    ...{
-      texts: [],
-      given: '',
-      pieced: '',
-      whole: undefined,
-      begun: false,
-      isDone: false,
-      ended: false,
-      isUnfinished: false,
-      isRenamed: false,
-    },
+    ...{ said: newText(), given: '', pieced: '', whole: undefined },
+    ...{ begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
   }
 }
 
@@ -163,35 +156,24 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
       if (item.ended || raw === undefined) return []
       item.ended = true
       const shown =
-        item.texts.length === 0 ? textEvents('reasoning', item.index, textIn(sent.summary, 'text') + textIn(sent.content, 'text')) : []
+        item.said.length === 0 ? textEvents('reasoning', item.index, textIn(sent.summary, 'text') + textIn(sent.content, 'text')) : []
       const block = `{"model":${JSON.stringify(item.model)},"calls":${item.callsBefore},"item":${raw}}`
       return [...shown, partEvent('reasoning_block', item.index, block)]
     }
     case 'text': {
-      const said = item.texts.length === 0 && !item.ended
+      const isFirst = !item.ended
       item.ended = true
       if (sent.status === 'incomplete') item.isUnfinished = true
-      if (!said) return []
+      if (!isFirst) return []
       const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
-      if (text + refusal !== '') item.texts.push(text + refusal)
+      if (refusal === '') return textEvents('text', item.index, endText(item.said, text))
+      if (item.said.length > 0) return []
       return [...textEvents('text', item.index, text), ...textEvents('refusal', item.index, refusal)]
     }
     case 'other':
       item.ended = true
       return []
   }
-}
-
-/** Whether the text that was passed on ends with this one. Linear in this one. */
-export function hasEnding({ texts }: Item, text: string): boolean {
-  let rest = text
-  for (let n = texts.length - 1; n >= 0; n -= 1) {
-    const piece = texts[n] as string
-    if (piece.length >= rest.length) return piece.endsWith(rest)
-    if (!rest.endsWith(piece)) return false
-    rest = rest.slice(0, rest.length - piece.length)
-  }
-  return rest === ''
 }
 
 function textIn(parts: unknown, key: string): string {

@@ -285,6 +285,18 @@ const responseStreams = [
     message: 'it broke',
   }),
   response(
+    'a call in a text of which the server says another one at its end',
+    [],
+    { type: 'response.output_text.delta', item_id: 'm1', output_index: 0, delta: `{"name":"read","arguments":${a}}` },
+    { type: 'response.output_text.done', item_id: 'm1', output_index: 0, text: `{"name":"read","arguments":${b}}` },
+  ),
+  response(
+    'a call in a text whose last piece is missing',
+    [`read ${a}`],
+    { type: 'response.output_text.delta', item_id: 'm1', output_index: 0, delta: '{"name":"read",' },
+    { type: 'response.output_text.done', item_id: 'm1', output_index: 0, text: `{"name":"read","arguments":${a}}` },
+  ),
+  response(
     'a call in a text that the server calls incomplete',
     [],
     {
