@@ -126,6 +126,14 @@ const chatStreams = [
     called(null, null, null, '{"zone":1}'),
     finish,
   ),
+  chat(
+    'a placeholder, and arguments of a call that there is not',
+    ['now lost_arguments', `read ${a}`],
+    called(0, 'c1', 'now', '{}'),
+    called(1, 'c2', 'read', a),
+    called(9, null, null, '{"zone":1}'),
+    finish,
+  ),
   chat('blanks for arguments', ['now {}'], called(0, 'c1', 'now', ' '), finish),
   chat('a ping', [`read ${a}`], called(0, 'c1', 'read', a), 'data: ping\n\n', finish),
   chat(
