@@ -22,6 +22,7 @@ import { callsBeside, choicesIn, keepChoice } from './openai-chat-choices.ts'
 import type { Opening } from './openai-chat-opening.ts'
 import { beginsAnew, openingAfter } from './openai-chat-opening.ts'
 import { usageIn, usageOf } from './openai-chat-usage.ts'
+import { newIndex, partEvent } from './part-events.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
@@ -279,13 +280,4 @@ function spoil(stream: ChatStream, fault: Failed): PartEvent[] {
   const reason = shortReason(fault.reason, stream.secret)
   stream.fault ??= { ...fault, reason }
   return [...endChat(stream), partEvent('error', newIndex(stream), reason)]
-}
-
-function newIndex(stream: ChatStream): number {
-  stream.count += 1
-  return stream.count - 1
-}
-
-function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
-  return { kind, index, id: null, name: null, text }
 }

@@ -6,6 +6,7 @@ import type { ExactValues, Path } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import type { SaidText } from './openai-responses-texts.ts'
 import { endText, newText } from './openai-responses-texts.ts'
+import { partEvent, textEvents } from './part-events.ts'
 
 type Json = Record<string, unknown>
 
@@ -182,12 +183,4 @@ function textIn(parts: unknown, key: string): string {
 
 function textOr<T>(value: unknown, other: T): string | T {
   return typeof value === 'string' ? value : other
-}
-
-function textEvents(kind: PartEvent['kind'], index: number, text: string): PartEvent[] {
-  return text === '' ? [] : [partEvent(kind, index, text)]
-}
-
-export function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
-  return { kind, index, id: null, name: null, text }
 }
