@@ -158,6 +158,14 @@ const chatStreams = [
     chunk(JSON.stringify(called(0, 'c1', 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}')),
     finish,
   ),
+  chat(
+    'the word for the end behind every chunk',
+    [`read ${a}`],
+    ...[role(), called(0, 'c1', 'read', ''), called(0, null, null, '{"path":'), called(0, null, null, '"a"}')].flatMap((one) => [
+      one,
+      finish,
+    ]),
+  ),
   chat('a call behind the word for the end', [`read ${a}`, 'now {}'], called(0, 'c1', 'read', a), finish, called(1, 'c2', 'now', '{}')),
 ]
 
