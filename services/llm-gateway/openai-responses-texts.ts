@@ -28,17 +28,17 @@ export function endPart(said: SaidText, key: string, text: string): string {
   const part = said.part?.key === key ? said.part : beginPart(said, key)
   const rest = part.isEnded ? undefined : restOf(said, part, text)
   said.part = { ...part, isEnded: true }
-  if (rest === undefined) said.isDisputed = true
-  return rest === undefined ? '' : add(said, rest)
+  if (rest === undefined && differs(said, part, text)) said.isDisputed = true
+  return add(said, rest ?? '')
 }
 
-/** All of the item; blank: nothing is said of it. Gives what is new of it. Asked once for an item. */
+/** All of the item; blank: nothing is said of it. Gives what is new of it. */
 export function endText(said: SaidText, text: string): string {
   if (text.trim() === '') return ''
-  const rest = restOf(said, { pieces: 0, length: 0 }, text)
-  if (rest !== undefined) return add(said, rest)
-  if (said.pieces.join('').trim() !== text.trim()) said.isDisputed = true
-  return ''
+  const item = { pieces: 0, length: 0 }
+  const rest = restOf(said, item, text)
+  if (rest === undefined && differs(said, item, text)) said.isDisputed = true
+  return add(said, rest ?? '')
 }
 
 function beginPart({ pieces, length }: SaidText, key: string): Part {
@@ -57,6 +57,14 @@ function restOf({ pieces, length }: SaidText, from: Pick<Part, 'pieces' | 'lengt
   if (text.length < known) return undefined
   return text.startsWith(pieces.slice(from.pieces).join('')) ? text.slice(known) : undefined
 }
+
+/** Whether `text` says something else than was said since `from`, but for blanks around it. */
+function differs({ pieces, length }: SaidText, from: Pick<Part, 'pieces' | 'length'>, text: string): boolean {
+  const isLonger = length - from.length > 2 * text.length + blanksMax // so it is not joined (X3)
+  return isLonger || pieces.slice(from.pieces).join('').trim() !== text.trim()
+}
+
+const blanksMax = 64
 
 /** Whether all that was said ends with this: said again, of whichever part. */
 function hasEnding({ pieces }: SaidText, text: string): boolean {

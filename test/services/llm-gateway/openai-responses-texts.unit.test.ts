@@ -19,6 +19,7 @@ describe('a text that comes in pieces and whole', () => {
     ['whole, where pieces are missing at the end', ['a', ['abc']], 'abc', 'abc'],
     ['whole in its item, where pieces are missing at the end', ['a'], 'abc', 'abc'],
     ['whole without the blanks around it', ['\na', ' '], 'a', '\na '],
+    ['whole without the blanks around it, in the end of its part', ['\na', ' ', ['a']], '', '\na '],
   ])('is said once: %s', (_, sent, whole, expected) => {
     expect(shown(sent, whole)).toEqual([expected, false])
   })
