@@ -35,7 +35,8 @@ export type PiecedCall = {
   first: string | undefined
   /** What the server wants to see again beside it, and the model that it came from. */
   extra: { model: string; text: string } | undefined
-  /** The chunk of its newest piece. */
+  /** The chunks of its first piece and of its newest. */
+  begun: number
   chunk: number
   /** Its name came again, with nothing behind it and no id anywhere, when it was whole: the end of it, or the beginning of another call of the tool. */
   isNamedAgain: boolean
@@ -106,9 +107,23 @@ export function markFreeText({ newest }: PiecedCalls): void {
   if (newest !== undefined) newest.isFreeText = true
 }
 
-/** Those of the calls that began, but for one that was only said again. */
+/** Those of the calls that began, but for what was only said again, or only announced. */
 export function begunCalls({ calls }: PiecedCalls): PiecedCall[] {
-  return calls.filter((call) => hasBegun(call) && !(call.after !== undefined && sameJson(call.pieces.join(''), call.after.pieces.join(''))))
+  const identified = new Set(calls.flatMap(({ id, name }) => (id === '' ? [] : [name])))
+  return calls.filter((call, n) => {
+    const { id, name, pieces, after } = call
+    // Where calls have ids, a mere name without one is that of a call whose id came later.
+    const isUnidentified = id === '' && identified.has(name)
+    const isAnnouncement = pieces.length === 0 && (isUnidentified || isSameStart(call, calls.slice(n + 1)))
+    const isRepeat = after !== undefined && sameJson(pieces.join(''), after.pieces.join(''))
+    return hasBegun(call) && !isAnnouncement && !isRepeat
+  })
+}
+
+/** Some servers give each piece an id and the name: then what goes on with a call that has no arguments yet looks like another one. */
+function isSameStart({ index, name, begun }: PiecedCall, later: PiecedCall[]): boolean {
+  const next = index === noIndex ? undefined : later.find((call) => call.index === index)
+  return next !== undefined && next.name === name && begun < next.begun
 }
 
 /** What came without an id and a name is no call of its own (K4). */
@@ -121,7 +136,7 @@ function beginCall({ calls }: PiecedCalls, { index, name, chunk }: Piece, known:
   const after = name === '' ? known : undefined
   const call: PiecedCall = {
     ...{ index, id: '', names: after?.names.slice(0, 1) ?? [], name: after?.name ?? '', pieces: [] },
-    ...{ brackets: new BracketCount(), piecesOfFirst: 0, first: undefined, extra: undefined, chunk },
+    ...{ brackets: new BracketCount(), piecesOfFirst: 0, first: undefined, extra: undefined, begun: chunk, chunk },
     ...{ isNamedAgain: false, after, isFreeText: false },
   }
   calls.push(call)

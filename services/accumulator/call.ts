@@ -64,8 +64,9 @@ function problemOf({ end, isFreeText }: StreamedCall, { raw, source, disputed }:
   if (isFreeText) return 'free_text'
   if (source === 'none' && round.strayArguments) return 'lost_arguments'
   if (source === 'none') return round.stop === 'end' || round.stop === 'calls' ? 'no_arguments' : 'truncated'
-  // A start input is superseded by deltas, and those of somebody did not arrive.
-  if ((source === 'start' || source === 'message_start') && round.strayArguments) return 'lost_arguments'
+  // A start input is superseded by deltas, and those of somebody did not arrive. `{}` may stand for those to come, wherever it stands.
+  const isSuperseded = source === 'start' || source === 'message_start' || raw.trim() === '{}'
+  if (isSuperseded && round.strayArguments) return 'lost_arguments'
 
   const fault = jsonFault(raw, limits.argumentDepthMax)
   if (fault === undefined) return raw.trimStart().startsWith('{') ? null : 'not_an_object'

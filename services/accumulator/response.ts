@@ -36,7 +36,7 @@ export function foldResponse(
   if (failure !== null) return { response: empty, failure }
 
   const { errors } = stream
-  const strayArguments = stream.strayArguments || (streamed.some(({ deltas }) => deltas.length === 0) && streamed.some(hasSurplus))
+  const strayArguments = stream.strayArguments || (streamed.some(isEmpty) && streamed.some((call) => hasSurplus(call) || isFragment(call)))
   const calls = streamed.map((call, ordinal) =>
     finalCall(call, { ordinal, stop: finished.stop, last: ordinal === streamed.length - 1, broken: errors.length > 0, strayArguments }),
   )
@@ -170,6 +170,19 @@ function hasSurplus(call: StreamedCall): boolean {
   const { raw } = argumentsFrom(call)
   const first = firstObject(raw)
   return first !== undefined && raw.startsWith('{', first.length)
+}
+
+/** No piece has said anything of its arguments, or that there are none. */
+function isEmpty({ deltas }: StreamedCall): boolean {
+  return ['', '{}'].includes(deltas.join('').trim())
+}
+
+/** Its arguments are the middle or the end of some, of a format that does not mark whose a piece is. A fence around them can be read. */
+function isFragment(call: StreamedCall): boolean {
+  const raw = argumentsFrom(call).raw.trimStart()
+  return (
+    call.end === 'none' && !call.isFreeText && raw !== '' && !/^[{`]/.test(raw) && jsonFault(raw, limits.argumentDepthMax) !== undefined
+  )
 }
 
 /** What a server wants to see again beside its calls, as a block for whoever builds the next request. */

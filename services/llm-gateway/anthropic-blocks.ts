@@ -13,6 +13,7 @@ import type { PartEvent } from '../../shared/messages.ts'
 import { sameJson } from '../../shared/same-json.ts'
 import type { ExactValues, Path } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
+import { newIndex, partEvent, textEvents } from './part-events.ts'
 
 /** The blocks of one message while it streams; the functions here change them in place. */
 export type Blocks = {
@@ -138,11 +139,6 @@ function implicitText(stream: Blocks, at: number): number {
   return index
 }
 
-export function newIndex(stream: Blocks): number {
-  stream.count += 1
-  return stream.count - 1
-}
-
 /** Some servers say a call whole again when it ends. */
 export function stoppedWith(stream: Blocks, at: number, block: unknown, exact: ExactValues): PartEvent[] {
   const begun = stream.blocks.get(at)
@@ -177,12 +173,4 @@ function startInput(input: unknown, { exact, path }: SentBlock): string | undefi
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
-}
-
-function textEvents(kind: PartEvent['kind'], index: number, text: unknown): PartEvent[] {
-  return typeof text === 'string' && text !== '' ? [partEvent(kind, index, text)] : []
-}
-
-export function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
-  return { kind, index, id: null, name: null, text }
 }

@@ -2,9 +2,10 @@
 // through a proxy where Node was told to use one (NODE_USE_ENV_PROXY).
 // Node's fetch is not used: it gives up after five minutes without a byte whatever an agent's stallMs says, it closes the connection where the last
 // event is read and the end of the body is not, and each piece of a stream takes it three times as long (test/bench/README.md).
-// H1. What a `fetch` does and an SDK may rely on is here: a body as text, an abort, headers, compressed answers. A redirect, which a model's server
-//     hardly ever sends, is left to Node's fetch.
+// H1. What a `fetch` does and an SDK may rely on is here: a body as text, an abort, headers, compressed answers.
 // H2. An aborted request is off the network at once. One that its reader left may end by itself, for a moment, so that its connection can be kept.
+// H3. Where a conversation and its key go is the agent file's decision: a redirect is followed within its server only. A `fetch` would take the
+//     conversation anywhere, and every key that is not called Authorization.
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import http from 'node:http'
@@ -16,13 +17,16 @@ import { limits } from '../../shared/limits.ts'
 
 /** As `fetch`; `body` is a text or nothing. The response has what the SDKs look at: status, headers, body, text(). */
 export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
-  const url = new URL(input instanceof Request ? input.url : input)
-  const message = await send(url, init)
-  const status = message.statusCode ?? 0
-  if (status >= 300 && status < 400 && message.headers.location !== undefined) {
+  let url = new URL(input instanceof Request ? input.url : input)
+  let message = await send(url, init)
+  for (let redirects = 0; redirects < redirectsMax; redirects += 1) {
+    const next = redirectOf(url, message)
+    if (next === undefined) break
     leave(message)
-    return globalThis.fetch(input, init)
+    url = next
+    message = await send(url, init)
   }
+  const status = message.statusCode ?? 0
   const body = piecesOf(message)
   const received = {
     url: url.href,
@@ -33,6 +37,15 @@ export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
     body,
   }
   return { ...received, text: () => beginningOf(body) } as unknown as Response
+}
+
+const redirectsMax = 5
+
+/** Keeps H3. Others than these two ask for the answer to another request: that one would not be a model's. */
+function redirectOf(from: URL, { statusCode, headers: { location } }: IncomingMessage): URL | undefined {
+  if ((statusCode !== 307 && statusCode !== 308) || location === undefined) return undefined
+  const to = URL.parse(location, from.href)
+  return to?.origin === from.origin ? to : undefined
 }
 
 /** Resolves when the headers have come; rejects as `fetch` does, with the cause in it, or with the reason of the abort. */

@@ -42,13 +42,19 @@ export function callPieces(message: Json, { exact, path, model }: SentMessage): 
 type Chunk = { pieces: PartEvent[]; wasFinished: boolean; saysEnd: boolean }
 
 /**
- * Whether arguments may still follow the word for the end: a server that says it before a call has any says it in every chunk. Behind the word `{}` may
- * stand for those to come. `wasFinished`: the word came before this chunk; `saysEnd`: it is in it.
+ * What ends a response in which arguments may still follow the word for the end, since it was there before a call had any: that word in a chunk of its own,
+ * or the end mark alone where the word had come before the call, from a server that says it behind every chunk. Undefined: the word that there is.
  */
-export function isOpenAfter({ finish, isOpen }: { finish: string; isOpen: boolean }, { pieces, wasFinished, saysEnd }: Chunk): boolean {
+export type Awaited = 'word' | 'mark' | undefined
+
+/** After a chunk. Behind the word `{}` may stand for arguments to come. `wasFinished`: the word came before this chunk; `saysEnd`: it is in it. */
+export function awaitedAfter({ finish, awaited }: { finish: string; awaited: Awaited }, { pieces, wasFinished, saysEnd }: Chunk): Awaited {
   const isNoArguments = ({ text }: PartEvent) => text === '' || (text.trim() === '{}' && wasFinished && !saysEnd)
-  if (pieces.some((piece) => piece.name !== null && isNoArguments(piece))) return finish !== ''
-  return isOpen && !saysEnd && pieces.every(isNoArguments)
+  if (pieces.some((piece) => piece.name !== null && isNoArguments(piece))) {
+    if (finish === '') return undefined
+    return wasFinished && pieces.every(({ text }) => text === '') ? 'mark' : 'word'
+  }
+  return (awaited === 'word' && saysEnd) || !pieces.every(isNoArguments) ? undefined : awaited
 }
 
 const noIndex = -1

@@ -16,12 +16,14 @@ import { payloadOf } from './event-payload.ts'
 import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { finishWord, meaningOf } from './finish-words.ts'
-import { callPieces, isOpenAfter } from './openai-chat-calls.ts'
+import type { Awaited } from './openai-chat-calls.ts'
+import { awaitedAfter, callPieces } from './openai-chat-calls.ts'
 import type { OtherChoice, SentChoice } from './openai-chat-choices.ts'
 import { callsBeside, choicesIn, keepChoice } from './openai-chat-choices.ts'
 import type { Opening } from './openai-chat-opening.ts'
 import { beginsAnew, openingAfter } from './openai-chat-opening.ts'
 import { usageIn, usageOf } from './openai-chat-usage.ts'
+import { newIndex, partEvent } from './part-events.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
@@ -66,8 +68,8 @@ export type ChatStream = {
   failure: string | undefined
   /** A piece of a call came. */
   hasCalls: boolean
-  /** A call without arguments of its own came when the word for the end was already there, and no such word since. */
-  isOpen: boolean
+  /** What still has to come for the response to be over. */
+  awaited: Awaited
   /** The end mark came. */
   over: boolean
   /** A payload was passed over (C2). */
@@ -97,7 +99,7 @@ export function newChatStream({ secret, model }: { secret: string; model: string
     signs: new Set(),
     failure: undefined,
     hasCalls: false,
-    isOpen: false,
+    awaited: undefined,
     over: false,
     hasUnread: false,
     ended: false,
@@ -156,7 +158,7 @@ function takeOthers(stream: ChatStream): PartEvent[] {
   const taken = stream.hasCalls ? [] : callsBeside(stream.others)
   for (const { words } of taken) {
     // Nobody said that a choice without a word of its own is over, unless the first one did with a word for all.
-    if (words.length === 0 && meaningOf(stream.finish) !== 'calls') stream.isOpen = true
+    if (words.length === 0 && meaningOf(stream.finish) !== 'calls') stream.awaited = 'mark'
     for (const word of words) noteFinish(stream, word, stream.finish === '')
   }
   if (taken.length > 0) stream.hasCalls = true
@@ -170,10 +172,10 @@ function saidEvents(stream: ChatStream): PartEvent[] {
 }
 
 /** The provider's word in our vocabulary. That it was cut counts whichever of its words says so. */
-export function stopOf({ finish, signs, over, choice, hasUnread, blocks, isOpen }: ChatStream): Stop {
+export function stopOf({ finish, signs, over, choice, hasUnread, blocks, awaited }: ChatStream): Stop {
   if (signs.has('length')) return 'length'
   if (signs.has('refusal') || (signs.has('end') && blocks.has('refusal'))) return 'refusal'
-  if (isOpen && !over) return 'cut'
+  if (awaited !== undefined && !over) return 'cut'
   if (finish === '') return over && choice !== undefined && !hasUnread ? 'other' : 'cut'
   const meaning = meaningOf(finish)
   return meaning === undefined || meaning === 'failed' ? 'other' : meaning
@@ -209,7 +211,8 @@ function readChoice(
   const wasFinished = stream.finish !== ''
   setFinish(stream, choice)
   if (pieces.length > 0) stream.hasCalls = true
-  stream.isOpen = key === 'delta' && isOpenAfter(stream, { pieces, wasFinished, saysEnd: finishWord(choice.finish_reason) !== '' })
+  const chunk = { pieces, wasFinished, saysEnd: finishWord(choice.finish_reason) !== '' }
+  stream.awaited = key === 'delta' ? awaitedAfter(stream, chunk) : undefined
   events.push(...pieces)
   if (stream.failure === undefined) return events
   return [...events, ...spoil(stream, failedFinish(stream.failure))]
@@ -279,13 +282,4 @@ function spoil(stream: ChatStream, fault: Failed): PartEvent[] {
   const reason = shortReason(fault.reason, stream.secret)
   stream.fault ??= { ...fault, reason }
   return [...endChat(stream), partEvent('error', newIndex(stream), reason)]
-}
-
-function newIndex(stream: ChatStream): number {
-  stream.count += 1
-  return stream.count - 1
-}
-
-function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
-  return { kind, index, id: null, name: null, text }
 }

@@ -15,7 +15,8 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import type { HistoryEntry } from '../../shared/messages.ts'
-import { exactJson, isObject } from './exact-json.ts'
+import { plainJson } from '../../shared/same-json.ts'
+import { isObject } from './exact-json.ts'
 import type { ServerHabits } from './openai-chat-server.ts'
 import type { CallIds, SpokenCall } from './spoken-history.ts'
 import { inputOf, usableName, utterances } from './spoken-history.ts'
@@ -87,5 +88,5 @@ function toolCall({ id, call }: SpokenCall, thinking: Record<string, unknown>[])
 /** As the model wrote them, where they can be sent back like that: a server that keeps what it has read finds the same text again. */
 function argumentsOf(call: SpokenCall['call']): string {
   const sendable = JSON.stringify(inputOf(call))
-  return exactJson(call.raw, []) === sendable ? call.raw : sendable
+  return plainJson(call.raw) === sendable ? call.raw : sendable
 }

@@ -19,21 +19,12 @@ import type { ExactValues } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
 import type { Item } from './openai-responses-items.ts'
-import { addArguments, allArguments, argumentText, closeCall, endItem, partEvent } from './openai-responses-items.ts'
+import { addArguments, allArguments, argumentText, closeCall, endItem } from './openai-responses-items.ts'
 import type { Place, ResponseStream, SentItem } from './openai-responses-stream.ts'
-import {
-  ending,
-  findCall,
-  findItem,
-  implicitItem,
-  itemAdded,
-  itemDone,
-  knownItem,
-  newIndex,
-  placeOf,
-  wholeItem,
-} from './openai-responses-stream.ts'
+import { ending, findCall, findItem, implicitItem, itemAdded, itemDone, knownItem, placeOf, wholeItem } from './openai-responses-stream.ts'
+import { addPiece, endPart } from './openai-responses-texts.ts'
 import { responsesUsage } from './openai-responses-usage.ts'
+import { newIndex, partEvent, textEvents } from './part-events.ts'
 import type { Failed } from './provider.ts'
 import { brokenStream } from './provider-errors.ts'
 import { providerSaid } from './provider-said.ts'
@@ -74,13 +65,13 @@ export function readResponseEvent(stream: ResponseStream, name: string | null, d
     case 'response.content_part.delta': // OpenRouter's word for it
     case 'response.output_text.delta':
     case 'response.output_text.done':
-      return textEvents(stream, 'text', event, event.delta ?? event.text)
+      return saidEvents(stream, 'text', event, event.delta ?? event.text)
     case 'response.refusal.delta':
     case 'response.refusal.done':
-      return textEvents(stream, 'refusal', event, event.delta ?? event.refusal)
+      return saidEvents(stream, 'refusal', event, event.delta ?? event.refusal)
     case 'response.reasoning_text.delta':
     case 'response.reasoning_summary_text.delta':
-      return textEvents(stream, 'reasoning', event, event.delta)
+      return saidEvents(stream, 'reasoning', event, event.delta)
     case 'response.completed':
     case 'response.incomplete':
     case 'response.failed':
@@ -111,7 +102,9 @@ export function stopOf({ finish, incomplete, hasRefusal, over, hasUnread, items 
   if (hasRefusal) return 'refusal'
   // A call that was written as text may be in it.
   if (items.some(({ kind, isUnfinished }) => kind === 'text' && isUnfinished)) return 'length'
-  return items.some(({ kind }) => kind === 'call') ? 'calls' : 'end'
+  if (items.some(({ kind }) => kind === 'call')) return 'calls'
+  // Of a text that was said in two ways nobody knows which was meant.
+  return items.some(({ said }) => said.isDisputed) ? 'other' : 'end'
 }
 
 function readUnusual(stream: ResponseStream, sent: Exclude<Payload, { kind: 'object' }>): PartEvent[] {
@@ -151,16 +144,15 @@ function strayArguments(stream: ResponseStream, item: Item | undefined, text: st
   return item?.kind === 'other' ? [] : [partEvent('call_arguments', newIndex(stream), text)]
 }
 
-/** A piece of a text, or all of it once more: what has come in pieces ends with it. */
-function textEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasoning', event: Json, text: unknown): PartEvent[] {
+/** A piece of a text, or all of it. */
+function saidEvents(stream: ResponseStream, kind: 'text' | 'refusal' | 'reasoning', event: Json, text: unknown): PartEvent[] {
   if (typeof text !== 'string' || text === '') return []
   const place = placeOf(event)
   const item = findItem(stream, place) ?? implicitItem(stream, place)
   if (item.kind === 'call' || item.kind === 'other') return []
-  if (event.delta === undefined && item.given.endsWith(text)) return []
   if (kind === 'refusal') stream.hasRefusal = true
-  item.given += text
-  return [partEvent(kind, item.index, text)]
+  const key = `${kind} ${typeof event.content_index === 'number' ? event.content_index : ''}`
+  return textEvents(kind, item.index, event.delta === undefined ? endPart(item.said, key, text) : addPiece(item.said, key, text))
 }
 
 /** `word`: the event's; the status of the response counts where it is worse. */

@@ -9,7 +9,8 @@
 
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import type { HistoryEntry } from '../../shared/messages.ts'
-import { exactJson, isObject } from './exact-json.ts'
+import { plainJson } from '../../shared/same-json.ts'
+import { isObject } from './exact-json.ts'
 import type { CallIds, SpokenCall } from './spoken-history.ts'
 import { inputOf, usableName, utterances } from './spoken-history.ts'
 
@@ -47,6 +48,6 @@ function functionCall({ id, call }: SpokenCall): ResponseInputItem {
     type: 'function_call',
     call_id: id,
     name: usableName(call.name, 64),
-    arguments: exactJson(call.raw, []) === sendable ? call.raw : sendable,
+    arguments: plainJson(call.raw) === sendable ? call.raw : sendable,
   }
 }

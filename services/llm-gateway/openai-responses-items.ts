@@ -4,6 +4,9 @@ import type { PartEvent } from '../../shared/messages.ts'
 import { plainJson, sameJson } from '../../shared/same-json.ts'
 import type { ExactValues, Path } from './exact-json.ts'
 import { isObject } from './exact-json.ts'
+import type { SaidText } from './openai-responses-texts.ts'
+import { endText, newText } from './openai-responses-texts.ts'
+import { partEvent, textEvents } from './part-events.ts'
 
 type Json = Record<string, unknown>
 
@@ -23,7 +26,9 @@ export type Item = {
   /** Whose reasoning it is, and how many calls began before it. */
   model: string
   callsBefore: number
-  /** What was passed on of its text or its arguments. */
+  /** What was passed on of its text. */
+  said: SaidText
+  /** What was passed on of its arguments. */
   given: string
   /** The pieces of arguments that came, joined. */
   pieced: string
@@ -46,7 +51,8 @@ export function itemOf({ sent, ...place }: NewItem): Item {
   return {
     ...place,
     ...{ kind: kindOf(sent.type), type: sent.type, ids: idsOf(sent), callId: textOr(sent.call_id, ''), name: textOr(sent.name, '') },
-    ...{ given: '', pieced: '', whole: undefined, begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
+    ...{ said: newText(), given: '', pieced: '', whole: undefined },
+    ...{ begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
   }
 }
 
@@ -151,17 +157,18 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
       if (item.ended || raw === undefined) return []
       item.ended = true
       const shown =
-        item.given === '' ? textEvents('reasoning', item.index, textIn(sent.summary, 'text') + textIn(sent.content, 'text')) : []
+        item.said.length === 0 ? textEvents('reasoning', item.index, textIn(sent.summary, 'text') + textIn(sent.content, 'text')) : []
       const block = `{"model":${JSON.stringify(item.model)},"calls":${item.callsBefore},"item":${raw}}`
       return [...shown, partEvent('reasoning_block', item.index, block)]
     }
     case 'text': {
-      const said = item.given === '' && !item.ended
+      const isFirst = !item.ended
       item.ended = true
       if (sent.status === 'incomplete') item.isUnfinished = true
-      if (!said) return []
+      if (!isFirst) return []
       const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
-      item.given = text + refusal
+      if (refusal === '') return textEvents('text', item.index, endText(item.said, text))
+      if (item.said.length > 0) return []
       return [...textEvents('text', item.index, text), ...textEvents('refusal', item.index, refusal)]
     }
     case 'other':
@@ -176,12 +183,4 @@ function textIn(parts: unknown, key: string): string {
 
 function textOr<T>(value: unknown, other: T): string | T {
   return typeof value === 'string' ? value : other
-}
-
-function textEvents(kind: PartEvent['kind'], index: number, text: string): PartEvent[] {
-  return text === '' ? [] : [partEvent(kind, index, text)]
-}
-
-export function partEvent(kind: PartEvent['kind'], index: number, text: string): PartEvent {
-  return { kind, index, id: null, name: null, text }
 }

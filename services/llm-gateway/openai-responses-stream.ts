@@ -7,6 +7,7 @@ import type { PartEvent, Usage } from '../../shared/messages.ts'
 import type { ExactValues, Path } from './exact-json.ts'
 import type { Item } from './openai-responses-items.ts'
 import { argumentText, beginItem, endItem, idsOf, itemOf } from './openai-responses-items.ts'
+import { newIndex } from './part-events.ts'
 import type { Failed } from './provider.ts'
 
 type Json = Record<string, unknown>
@@ -125,9 +126,4 @@ function begin(stream: ResponseStream, { sent, index }: Pick<SentItem, 'sent' | 
 /** A text whose item never began is still what the user should read. */
 export function implicitItem(stream: ResponseStream, { id, index }: Place): Item {
   return begin(stream, { sent: { type: 'message', ...(id && { id }) }, index })
-}
-
-export function newIndex(stream: ResponseStream): number {
-  stream.count += 1
-  return stream.count - 1
 }

@@ -17,6 +17,7 @@ export function httpFailure(
   { status, headers, words, said }: { status: number; headers: Headers | undefined; words: unknown[]; said: string },
   apiKey: string,
 ): Failed {
+  if (status >= 300 && status < 400) return redirected({ status, headers }, apiKey)
   const refused = isRefusal(status) || words.some((word) => spent.has(`${word}`))
   const reason = shortReason(`the provider answered ${status}${said === '' ? ' without a body' : `: ${said}`}`, apiKey)
   if (saysContextFull({ status, words, said })) return contextFull(reason)
@@ -30,6 +31,15 @@ export function httpFailure(
     retryAfterMs: refused ? null : retryHint({ status, headers, said }),
     ...whatIsRefused(refused, { status, said }),
   }
+}
+
+/** To where http-fetch.ts does not go. Of the address only the server is said: the rest may hold a key. */
+function redirected({ status, headers }: { status: number; headers: Headers | undefined }, apiKey: string): Failed {
+  const to = URL.parse(headers?.get('location') ?? '')?.origin
+  const where = to === undefined ? '' : ` to ${to}`
+  const advice = 'which is not followed: correct model.baseUrl in the agent file'
+  const reason = shortReason(`the provider redirects${where} (HTTP ${status}), ${advice}`, apiKey)
+  return { kind: 'failed', code: 'provider.refused', class: 'refused', reason, retryable: false, retryAfterMs: null }
 }
 
 /** Codes that come with a 429 and are not about a rate: somebody has to pay first. */

@@ -2,6 +2,7 @@
 // records. Nothing decides by it.
 
 import type { PartEvent } from '../../shared/messages.ts'
+import { partEvent } from './part-events.ts'
 
 const bytesMax = 4_096
 
@@ -10,5 +11,5 @@ export function providerSaid(index: number, said: Record<string, unknown>): Part
   const given = Object.entries(said).filter(([, value]) => value !== undefined && value !== null && value !== '')
   const text = JSON.stringify(Object.fromEntries(given))
   if (given.length === 0 || text.length > bytesMax) return []
-  return [{ kind: 'provider_said', index, id: null, name: null, text }]
+  return [partEvent('provider_said', index, text)]
 }

@@ -34,6 +34,18 @@ export function upTo(cursor: Cursor, mark: string): string | undefined {
   return before
 }
 
+/**
+ * As upTo, for a text between tags; undefined too where the tag `open` begins again in it: the end of this one is missing then, or the text speaks of
+ * tags, and which of both nobody can tell.
+ */
+export function upToClose(cursor: Cursor, open: string, close: string): string | undefined {
+  const start = cursor.at
+  const inside = upTo(cursor, close)
+  if (inside === undefined || !inside.includes(open)) return inside
+  cursor.at = start
+  return undefined
+}
+
 export function isOver({ text, at }: Cursor): boolean {
   return at >= text.length
 }

@@ -3,6 +3,7 @@
 import { deepseek } from './deepseek.ts'
 import type { Dialect } from './dialect.ts'
 import { functionTag } from './function-tag.ts'
+import { gemma } from './gemma.ts'
 import { glm } from './glm.ts'
 import { harmony } from './harmony.ts'
 import { hermes } from './hermes.ts'
@@ -14,4 +15,17 @@ import { mistral } from './mistral.ts'
 import { pythonic } from './pythonic.ts'
 
 // hermes comes after those that put something else into its tag, pythonic before what would take its list for broken JSON.
-export const dialects: Dialect[] = [pythonic, json, functionTag, glm, hermes, mistral, kimi, deepseek, invokeTag, markedJson, harmony]
+export const dialects: Dialect[] = [
+  pythonic,
+  json,
+  functionTag,
+  glm,
+  hermes,
+  mistral,
+  kimi,
+  deepseek,
+  invokeTag,
+  gemma,
+  markedJson,
+  harmony,
+]

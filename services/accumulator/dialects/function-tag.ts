@@ -3,7 +3,7 @@
 
 import { brokenAfter } from './broken-frame.ts'
 import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
 import type { Dialect, Reading, WrittenArguments, WrittenCall } from './dialect.ts'
 import { withoutOneLineEnd } from './typed-fields.ts'
 import type { Repair } from './written-json.ts'
@@ -59,7 +59,7 @@ function parameters(cursor: Cursor): WrittenArguments | undefined {
   const args: WrittenArguments = { kind: 'fields', fields: [] }
   for (; took(cursor, '<parameter='); skipBlanks(cursor)) {
     const [name] = tookMatch(cursor, nameHere) ?? []
-    const text = name !== undefined && took(cursor, '>') ? upTo(cursor, '</parameter>') : undefined
+    const text = name !== undefined && took(cursor, '>') ? upToClose(cursor, '<parameter=', '</parameter>') : undefined
     if (name === undefined || text === undefined) return undefined
     args.fields.push({ name, text: withoutOneLineEnd(text), is: undefined })
   }

@@ -1,7 +1,7 @@
 // GLM 4.5 and later: <tool_call>name, then <arg_key>key</arg_key><arg_value>value</arg_value> for each argument, </tool_call>.
 
 import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
 import type { Dialect, WrittenCall, WrittenField } from './dialect.ts'
 
 const beginning = /<tool_call>\s{0,64}[A-Za-z0-9_.:/-]{1,256}\s{0,64}<(?:arg_key>|\/tool_call>)/y
@@ -31,9 +31,9 @@ function readCall(cursor: Cursor): WrittenCall | undefined {
   const [name] = tookMatch(cursor, nameHere) ?? []
   const fields: WrittenField[] = []
   for (skipBlanks(cursor); took(cursor, '<arg_key>'); skipBlanks(cursor)) {
-    const key = upTo(cursor, '</arg_key>')?.trim()
+    const key = upToClose(cursor, '<arg_', '</arg_key>')?.trim()
     skipBlanks(cursor)
-    const text = took(cursor, '<arg_value>') ? upTo(cursor, '</arg_value>') : undefined
+    const text = took(cursor, '<arg_value>') ? upToClose(cursor, '<arg_', '</arg_value>') : undefined
     if (key === undefined || key === '' || text === undefined) return undefined
     fields.push({ name: key, text, is: undefined })
   }

@@ -1,19 +1,22 @@
 // OpenAI's open models, where a server leaves their channels in the text:
-// <|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>, one call in a message.
+// <|channel|>commentary to=functions.name <|constrain|>json<|message|>{…}<|call|>, one call in a message. Whom it is for may stand before the channel too.
 
 import { isOver, skipBlanks, took, tookMatch } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
 import type { Repair } from './written-json.ts'
 import { readJson } from './written-json.ts'
 
-const head = /(?:<\|start\|>assistant)?<\|channel\|>(?:commentary|analysis) {0,8}to=(?:functions\.)?([A-Za-z0-9_.-]{1,256}) {0,8}/y
+const heads: [RegExp, RegExp] = [
+  /(?:<\|start\|>assistant)?<\|channel\|>(?:commentary|analysis) {0,8}to=(?:functions\.)?([A-Za-z0-9_.-]{1,256}) {0,8}/y,
+  /<\|start\|>assistant {0,8}to=(?:functions\.)?([A-Za-z0-9_.-]{1,256}) {0,8}<\|channel\|>(?:commentary|analysis) {0,8}/y,
+]
 const constrained = /(?:<\|constrain\|>)?(?:json|code)? {0,8}/y
 
 export const harmony: Dialect = {
   name: 'harmony',
   read(text) {
     const cursor = { text, at: 0 }
-    const [, name] = tookMatch(cursor, head) ?? []
+    const [, name] = tookMatch(cursor, heads[0]) ?? tookMatch(cursor, heads[1]) ?? []
     if (name === undefined) return undefined
     tookMatch(cursor, constrained)
     const repairs = new Set<Repair>()

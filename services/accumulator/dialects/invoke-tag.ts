@@ -2,7 +2,7 @@
 // family: MiniMax, DeepSeek since V3.2 (whose tags have a mark of their own, and may say whether a value is a string), Claude's older ones.
 
 import type { Cursor } from './cursor.ts'
-import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import { isOver, skipBlanks, took, tookMatch, upToClose } from './cursor.ts'
 import type { Dialect, WrittenArguments, WrittenCall, WrittenField } from './dialect.ts'
 import { withoutOneLineEnd } from './typed-fields.ts'
 import type { Repair } from './written-json.ts'
@@ -70,7 +70,7 @@ function parameters(cursor: Cursor, mark: string): WrittenArguments | undefined 
   for (; took(cursor, `<${mark}parameter`); skipBlanks(cursor)) {
     const [, name] = tookMatch(cursor, nameHere) ?? []
     const [, isString] = tookMatch(cursor, isStringHere) ?? []
-    const text = tookMatch(cursor, tagEndHere) === undefined ? undefined : upTo(cursor, `</${mark}parameter>`)
+    const text = tookMatch(cursor, tagEndHere) === undefined ? undefined : upToClose(cursor, `<${mark}parameter `, `</${mark}parameter>`)
     if (name === undefined || text === undefined) return undefined
     fields.push({ name, text: withoutOneLineEnd(text), is: isString === undefined ? undefined : isString === 'true' ? 'string' : 'json' })
   }

@@ -18,6 +18,9 @@ export const json: Dialect = {
   },
 }
 
+/** Llama writes it between calls. Behind the last one it is another language's. */
+const separator = /\s{0,64};(?=\s{0,64}[{[])/y
+
 /** `text`: what follows a value is none, so the text is not all JSON. Undefined: it cannot be read. */
 function readAll(cursor: Cursor, repairs: Set<Repair>): string[] | 'text' | undefined {
   const values: string[] = []
@@ -27,6 +30,7 @@ function readAll(cursor: Cursor, repairs: Set<Repair>): string[] | 'text' | unde
     const value = readJson(cursor, repairs)
     if (value === undefined) return undefined
     values.push(value)
+    tookMatch(cursor, separator)
   }
   return values
 }

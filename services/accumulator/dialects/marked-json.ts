@@ -10,5 +10,8 @@ export const markedJson: Dialect = framedJson('marked-json', [
   { open: '<tool_calls>', close: '</tool_calls>' }, // Jamba, Hunyuan
   { open: '<|action_start|><|plugin|>', close: '<|action_end|>' }, // InternLM
   { open: '<|action_start|> <|plugin|>', close: '<|action_end|>' },
+  { open: '<function_call>', close: '' }, // Granite 20B's
+  { open: '<|function_call|>', close: '' }, // GigaChat 3
+  { open: '<TOOLCALL>', close: '</TOOLCALL>' }, // Nemotron
   { open: '<longcat_tool_call>', close: '</longcat_tool_call>' }, // LongCat
 ])

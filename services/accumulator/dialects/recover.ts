@@ -21,6 +21,7 @@ import { limits } from '../../../shared/limits.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
 import { dialects } from './dialects.ts'
 import { fenced, openFenced } from './fence.ts'
+import { withoutTurnEnd } from './turn-end.ts'
 import { typedObject } from './typed-fields.ts'
 import type { Repair } from './written-json.ts'
 
@@ -42,7 +43,7 @@ export type WrittenText = { text: string; offered: OfferedTool[]; cut?: string |
 /** What a whole visible text is; undefined: text. */
 export function recover({ text, offered, cut, isTold = false }: WrittenText): Recovery | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
-  const trimmed = text.trim()
+  const trimmed = withoutTurnEnd(text)
   const inside = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
   const spoken = inside ?? trimmed
   if (spoken === '') return undefined

@@ -5,7 +5,7 @@ import { defaultSettings } from '../../../shared/agents.ts'
 import { argumentText } from '../../../shared/call.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { ArgumentSource, Call, PartEvent, RoundChecked, Stop } from '../../../shared/messages.ts'
-import { isObject, parseJson } from '../../llm-gateway/exact-json.ts'
+import { isObject, parseJson, withExactNumbers } from '../../llm-gateway/exact-json.ts'
 import type { Failed, Finished } from '../../llm-gateway/provider.ts'
 import { connect } from '../../llm-gateway/providers.ts'
 import type { OfferedTool } from './judged-round.ts'
@@ -133,7 +133,7 @@ function blockText(block: string): string {
 
 function callOf(call: Call, ordinal: number, { rejections, response }: RoundChecked): NormalizedCall {
   const rejection = rejections.find((other) => other.ordinal === call.ordinal)
-  const value = rejection === undefined ? parseJson(argumentText(call)) : undefined
+  const value = rejection === undefined ? withExactNumbers(argumentText(call)) : undefined
   const given = isObject(value) ? value : null
   return {
     ordinal,

@@ -107,7 +107,12 @@ describe('a call that the model wrote as text', () => {
 
   it.each([
     ['before it', `<think>I should write.</think>\n${written}`],
+    [
+      'in channels',
+      `<|channel|>analysis<|message|>I should write.<|end|><|start|>assistant<|channel|>commentary to=functions.write <|message|>{"path": "hello.py"}<|call|>`,
+    ],
     ['in several tags', `<think>a</think>\n\n<thinking>b</thinking>${written}`],
+    ['in a channel of Gemma', `<|channel>thought\nI should write.<channel|>${written}`],
     ['without the opening tag', `I should write.\n</think>\n\n${written}`],
     ['that quotes a call', `<think>{"name": "write", "arguments": {"path": "x"}}</think>${written}`],
   ])('is found behind thinking that stands in the text: %s', (_, text) => {
@@ -119,6 +124,7 @@ describe('a call that the model wrote as text', () => {
     ['inside of it, and text behind it', `<think>${written}</think>It is done.`],
     ['inside of it, without an end', `<think>${written}`],
     ['inside of it, without a beginning', `${written}</think>`],
+    ['in a channel that does not end', `<|channel|>analysis<|message|>${written}`],
     ['before a tag that opens later', `a</think>${written}<think>b</think>`],
     ['between words and a tag', `I write: <think>a</think>${written}`],
   ])('is not found where thinking stands around it: %s', (_, text) => {

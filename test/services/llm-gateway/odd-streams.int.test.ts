@@ -8,10 +8,19 @@ import type { OddStream } from './odd-streams.ts'
 import { oddStreams, oddTools } from './odd-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
+/** What the next request is answered with. Each API is connected once: making a client takes longer than a stream. */
+let answer = Buffer.of()
+const fetch = () => Promise.resolve(new Response(answer, { headers: { 'content-type': 'text/event-stream' } }))
+const connected = {
+  anthropic: connect(agentOf({}, { provider: 'anthropic' }), fetch),
+  'openai-chat': connect(agentOf({}, { provider: 'openai-chat' }), fetch),
+  'openai-responses': connect(agentOf({}, { provider: 'openai-responses' }), fetch),
+}
+
 /** The calls as the streams say them. */
 async function callsOf({ api, body }: OddStream, bytes = Buffer.from(body)): Promise<string[]> {
-  const fetch = () => Promise.resolve(new Response(bytes, { headers: { 'content-type': 'text/event-stream' } }))
-  const { events, ending } = await readToEnd(await connect(agentOf({}, { provider: api }), fetch))
+  answer = bytes
+  const { events, ending } = await readToEnd(await connected[api])
   const { response, rejections } = judgedRound({ events, ending, tools: oddTools })
   return response.calls.map((call) => {
     const rejection = rejections.find(({ ordinal }) => ordinal === call.ordinal)

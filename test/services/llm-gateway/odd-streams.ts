@@ -126,6 +126,39 @@ const chatStreams = [
     called(null, null, null, '{"zone":1}'),
     finish,
   ),
+  chat(
+    'a placeholder, and arguments of a call that there is not',
+    ['now lost_arguments', `read ${a}`],
+    called(0, 'c1', 'now', '{}'),
+    called(1, 'c2', 'read', a),
+    called(9, null, null, '{"zone":1}'),
+    finish,
+  ),
+  chat(
+    'an id and the name with each piece, the first one without arguments',
+    ['now {"zone":1}'],
+    called(0, 'c1', 'now', ''),
+    called(0, 'c2', 'now', '{"zone":'),
+    called(0, 'c3', 'now', '1}'),
+    finish,
+  ),
+  chat(
+    'an id and the name with each piece, and no arguments in any',
+    ['now {}'],
+    called(0, 'c1', 'now', ''),
+    called(0, 'c2', 'now', ''),
+    called(0, 'c3', 'now', ''),
+    finish,
+  ),
+  chat('an id that comes with the name said again', ['now {}'], called(null, null, 'now', ''), called(null, 'c1', 'now', ''), finish),
+  chat(
+    'an index counted up and the name with each piece',
+    ['now lost_arguments', 'now invalid_json', 'now invalid_json'],
+    called(0, 'c1', 'now', ''),
+    called(1, null, 'now', '{"zo'),
+    called(2, null, 'now', 'ne":1}'),
+    finish,
+  ),
   chat('blanks for arguments', ['now {}'], called(0, 'c1', 'now', ' '), finish),
   chat('a ping', [`read ${a}`], called(0, 'c1', 'read', a), 'data: ping\n\n', finish),
   chat(
@@ -144,6 +177,20 @@ const chatStreams = [
   chat('an exception under its name', ['read stream_error'], called(0, 'c1', 'read', a), {
     modelStreamErrorException: { message: 'it broke' },
   }),
+  chat(
+    'a field twice in arguments that are no text',
+    ['now bad_arguments'],
+    chunk(JSON.stringify(called(0, 'c1', 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}')),
+    finish,
+  ),
+  chat(
+    'the word for the end behind every chunk',
+    [`read ${a}`],
+    ...[role(), called(0, 'c1', 'read', ''), called(0, null, null, '{"path":'), called(0, null, null, '"a"}')].flatMap((one) => [
+      one,
+      finish,
+    ]),
+  ),
   chat('a call behind the word for the end', [`read ${a}`, 'now {}'], called(0, 'c1', 'read', a), finish, called(1, 'c2', 'now', '{}')),
 ]
 
@@ -206,6 +253,12 @@ const messageStreams = [
     stop(0),
     'data: {"throttlingException":{"message":"wait"}}\n\n',
   ),
+  message(
+    'a field twice in the input of the announcement',
+    ['now bad_arguments'],
+    sse('content_block_start', JSON.stringify(use(0, 'now', 'zones')).replace('"zones"', '{"zone":1,"zone":2}')),
+    stop(0),
+  ),
   message('an error without a type', ['now stream_error'], use(0, 'now'), stop(0), 'data: {"error":"it broke"}\n\n'),
 ]
 
@@ -258,11 +311,32 @@ const responseStreams = [
     { type: 'response.function_call_arguments.done', item_id: 'f1', arguments: a },
     ended(0, item('read', { arguments: b })),
   ),
+  response(
+    'a field twice in arguments that are no text',
+    ['now bad_arguments'],
+    added(0, item('now')),
+    sse(
+      'response.output_item.done',
+      JSON.stringify(ended(0, item('now', { arguments: 'zones' }))).replace('"zones"', '{"zone":1,"zone":2}'),
+    ),
+  ),
   response('two names for one call', ['now truncated'], added(0, item('now')), piece(a), ended(0, item('read', { arguments: a }))),
   response('an exception', ['read stream_error'], added(0, item('read')), piece(a), ended(0, item('read', { arguments: a })), {
     type: 'exception',
     message: 'it broke',
   }),
+  response(
+    'a call in a text of which the server says another one at its end',
+    [],
+    { type: 'response.output_text.delta', item_id: 'm1', output_index: 0, delta: `{"name":"read","arguments":${a}}` },
+    { type: 'response.output_text.done', item_id: 'm1', output_index: 0, text: `{"name":"read","arguments":${b}}` },
+  ),
+  response(
+    'a call in a text whose last piece is missing',
+    [`read ${a}`],
+    { type: 'response.output_text.delta', item_id: 'm1', output_index: 0, delta: '{"name":"read",' },
+    { type: 'response.output_text.done', item_id: 'm1', output_index: 0, text: `{"name":"read","arguments":${a}}` },
+  ),
   response(
     'a call in a text that the server calls incomplete',
     [],

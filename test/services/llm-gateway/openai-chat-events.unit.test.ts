@@ -578,6 +578,10 @@ describe('the end', () => {
     const began = chunk({ tool_calls: [piece(0, 'c1', 'read', '')] }, { finish_reason: 'stop' })
     expect(read(finish('stop'), began).stop).toBe('cut')
     expect(read(finish('stop'), call(0, 'c1', 'read', '')).stop).toBe('cut')
+    // A word that has been wrong once says nothing more.
+    expect(read(finish('stop'), call(0, 'c1', 'read', ''), finish('stop')).stop).toBe('cut')
+    expect(read(finish('stop'), call(0, 'c1', 'read', ''), finish('stop'), done).stop).toBe('end')
+    expect(read(finish('stop'), call(0, 'c1', 'read', ''), finish('stop'), call(0, none, none, a), finish('stop')).stop).toBe('end')
     expect(read(began, done).stop).toBe('end')
     expect(read(began, finish('stop')).stop).toBe('end')
     expect(read(began, call(0, none, none, a)).stop).toBe('end')

@@ -92,19 +92,37 @@ const written: Record<string, [string, unknown][]> = {
     ["[search(query='a', exact=True, note=None, tags=['x'])]", [search('a', { exact: true, note: null, tags: ['x'] })]],
     ['<|tool_call_start|>[search(query="a")]<|tool_call_end|>', [search('a')]],
   ],
+  gemma: [
+    ['<|tool_call>call:search{query:<|"|>a<|"|>,limit:3}<tool_call|>', [search('a', { limit: 3 })]],
+    [
+      '<|tool_call>call:search{query:<|"|>{"b}, \n\\"c<|"|>,tags:[<|"|>x<|"|>],filter:{deep:{yes:true,no:null}},exact:false}<tool_call|><|tool_call>call:now{}<tool_call|>',
+      [search('{"b}, \n\\"c', { tags: ['x'], filter: { deep: { yes: true, no: null } }, exact: false }), ['now', {}]],
+    ],
+    ['<start_function_call>call:search{query:<escape>a<escape>}<end_function_call><start_function_response>', [search('a')]],
+  ],
   'marked-json': [
     ['<|python_tag|>{"name": "search", "parameters": {"query": "a"}}', [search('a')]],
     ['<|python_tag|>{"name": "search", "parameters": {"query": "a"}}; {"name": "now", "parameters": {}}', [search('a'), ['now', {}]]],
     ['<|tool_call|>[{"name": "search", "arguments": {"query": "a"}}]', [search('a')]],
     ['functools[{"name": "search", "arguments": {"query": "a"}}]', [search('a')]],
     ['<tool_calls>[{"name": "search", "arguments": {"query": "a"}}]</tool_calls>', [search('a')]],
+    [
+      '<function_call> {"name": "search", "arguments": {"query": "a"}}<function_call> {"name": "now", "arguments": {}}',
+      [search('a'), ['now', {}]],
+    ],
+    ['<|function_call|>{"name": "search", "arguments": {"query": "a"}}', [search('a')]],
+    ['<TOOLCALL>[{"name": "search", "arguments": {"query": "a"}}]</TOOLCALL>', [search('a')]],
     ['<|action_start|><|plugin|>{"name": "search", "parameters": {"query": "a"}}<|action_end|>', [search('a')]],
   ],
   harmony: [
+    ['<|start|>assistant to=functions.search<|channel|>commentary json<|message|>{"query":"a"}<|call|>', [search('a')]],
     ['<|channel|>commentary to=functions.search <|constrain|>json<|message|>{"query":"a"}<|call|>', [search('a')]],
     ['<|start|>assistant<|channel|>commentary to=functions.search json<|message|>{"query":"a"}', [search('a')]],
   ],
-  json: [['{"name": "search", "parameters": {"query": "a"}}', [search('a')]]],
+  json: [
+    ['{"name": "search", "parameters": {"query": "a"}}', [search('a')]],
+    ['{"name": "search", "parameters": {"query": "a"}}; {"name": "now", "parameters": {}}', [search('a'), ['now', {}]]],
+  ],
 }
 
 const texts = Object.entries(written).flatMap(([dialect, cases]) => cases.map(([text, expected]) => ({ dialect, text, expected })))
@@ -140,6 +158,31 @@ describe('every dialect', () => {
   })
 })
 
+describe('the mark with which a model ends its turn', () => {
+  const call = '{"name":"search","arguments":{"query":"</s>"}}'
+
+  it.each([
+    '<|im_end|>',
+    '<|eot_id|>',
+    '<|eom_id|>',
+    '<|endoftext|>',
+    '<|return|>',
+    '<end_of_turn>',
+    '<turn|>',
+    '<｜end▁of▁sentence｜>',
+    '</s>',
+  ])('is no part of what it says: %s', (mark) => {
+    for (const text of [call, `<tool_call>${call}</tool_call>`, `\`\`\`json\n${call}\n\`\`\``])
+      expect(calls(`${text}\n${mark}\n`)).toEqual([search('</s>')])
+    expect(recovered(`It is over.${mark}`)).toBeUndefined()
+    expect(recovered(mark)).toBeUndefined()
+  })
+
+  it('is one: what follows it is another text', () => {
+    expect(recovered(`${call}<|im_end|>${call}`)).toBeUndefined()
+  })
+})
+
 describe('frames that nothing but a call is written in', () => {
   it.each([
     ['a tool that was not offered', '<tool_call>{"name":"gone","arguments":{}}</tool_call>', "there is no tool 'gone'"],
@@ -149,6 +192,26 @@ describe('frames that nothing but a call is written in', () => {
       'a parameter that is not closed',
       '<function=search>\n<parameter=query>\na\n</function>',
       "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
+    ],
+    [
+      'a parameter that takes the next one in',
+      '<function=search>\n<parameter=query>\na\n<parameter=limit>\n3\n</parameter>\n</function>',
+      "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
+    ],
+    [
+      'an invocation with a parameter that takes the next one in',
+      '<function_calls><invoke name="search"><parameter name="query">a<parameter name="note">b</parameter></invoke></function_calls>',
+      "'<function_calls>' must hold calls in the tag 'invoke', each with its parameters, all of them closed, and nothing else",
+    ],
+    [
+      'a value that takes the next one in',
+      '<tool_call>search<arg_key>query</arg_key><arg_value>a<arg_key>note</arg_key><arg_value>b</arg_value></tool_call>',
+      "a call must be its name and then its arguments, each an 'arg_key' and an 'arg_value' that are closed",
+    ],
+    [
+      'a text without its marks',
+      '<|tool_call>call:search{query:a}<tool_call|>',
+      "a call between its marks must be 'call:', a tool's name and its arguments in braces",
     ],
     [
       'arguments that cannot be typed',

@@ -48,6 +48,11 @@ const marks = [
   ...[
     'functools[',
     '<|channel|>commentary to=',
+    '<|tool_call>call:',
+    '<tool_call|>',
+    '<|"|>',
+    '<|im_end|>',
+    ';',
     '<|message|>',
     '<|call|>',
     '```',

@@ -49,6 +49,14 @@ const message = (n: number, input: object) =>
     { type: 'message_stop' },
   )
 
+describe('a call', () => {
+  it('shows its arguments with the digits that were sent', async () => {
+    const content = chunks(call('{"id":90071992547409931,"ratio":1.0}'), piece({}, 'tool_calls')).join('\n')
+    const { text } = await run([fileOf('stream', content)], { provider: 'openai-chat', json: true })
+    expect(text).toContain('"arguments":{"id":90071992547409931,"ratio":1.0}')
+  })
+})
+
 describe('a recorded stream', () => {
   const whole = chunks(piece({ reasoning: 'hm' }), piece({ content: 'a' }), call('{"path":"x"}'), piece({}, 'tool_calls'))
   const expected = {

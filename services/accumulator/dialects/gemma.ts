@@ -1,0 +1,79 @@
+// Gemma 4: <|tool_call>call:name{key:<|"|>text<|"|>,other:[1,true]}<tool_call|>, one frame for each call. FunctionGemma has marks of its own.
+// Names stand bare; texts stand between marks that no text can hold, as they are.
+
+import { limits } from '../../../shared/limits.ts'
+import { brokenAfter } from './broken-frame.ts'
+import type { Cursor } from './cursor.ts'
+import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'
+import type { Dialect, WrittenCall } from './dialect.ts'
+
+type Marks = { open: string; close: string; quote: string }
+
+const families: Marks[] = [
+  { open: '<|tool_call>', close: '<tool_call|>', quote: '<|"|>' },
+  { open: '<start_function_call>', close: '<end_function_call>', quote: '<escape>' },
+]
+const nameHere = /call:([A-Za-z0-9_.:/-]{1,256}?)(?=\{)/y
+const keyHere = /([A-Za-z0-9_.$-]{1,256}):/y
+const scalarHere = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?=[,}\]\s])/y
+/** The model ends its turn with the mark of the result that it waits for. */
+const resultMarks = ['<|tool_response>', '<start_function_response>']
+
+export const gemma: Dialect = {
+  name: 'gemma',
+  read(text) {
+    const marks = families.find(({ open }) => text.startsWith(open))
+    if (marks === undefined) return undefined
+    const cursor = { text, at: 0 }
+    const calls: WrittenCall[] = []
+    for (; took(cursor, marks.open); skipBlanks(cursor)) {
+      const call = readCall(cursor, marks)
+      if (call === undefined)
+        return brokenAfter(calls, `a call between its marks must be 'call:', a tool's name and its arguments in braces`)
+      calls.push(call)
+    }
+    resultMarks.find((mark) => took(cursor, mark))
+    if (!isOver(cursor)) return undefined // what follows the calls is none, so the text is not all calls
+    return { kind: 'calls', calls, repairs: new Set(), marked: true }
+  },
+}
+
+function readCall(cursor: Cursor, marks: Marks): WrittenCall | undefined {
+  const [, name] = tookMatch(cursor, nameHere) ?? []
+  const json = name === undefined ? undefined : value(cursor, marks, 0)
+  return name === undefined || json === undefined || !took(cursor, marks.close)
+    ? undefined
+    : { names: [name], id: '', arguments: { kind: 'json', json } }
+}
+
+/** As JSON text; undefined where none can be read. */
+function value(cursor: Cursor, marks: Marks, depth: number): string | undefined {
+  skipBlanks(cursor)
+  if (depth > limits.argumentDepthMax) return undefined
+  if (took(cursor, '{')) return sequence(cursor, ['{', '}'], () => member(cursor, marks, depth + 1))
+  if (took(cursor, '[')) return sequence(cursor, ['[', ']'], () => value(cursor, marks, depth + 1))
+  if (!took(cursor, marks.quote)) return tookMatch(cursor, scalarHere)?.[0]
+  const text = upTo(cursor, marks.quote)
+  return text === undefined ? undefined : JSON.stringify(text)
+}
+
+function member(cursor: Cursor, marks: Marks, depth: number): string | undefined {
+  const [, key] = tookMatch(cursor, keyHere) ?? []
+  const json = key === undefined ? undefined : value(cursor, marks, depth)
+  return json === undefined ? undefined : `${JSON.stringify(key)}:${json}`
+}
+
+/** Behind its opening bracket. */
+function sequence(cursor: Cursor, [open, close]: [string, string], item: () => string | undefined): string | undefined {
+  const found: string[] = []
+  skipBlanks(cursor)
+  if (took(cursor, close)) return open + close
+  do {
+    skipBlanks(cursor)
+    const one = item()
+    if (one === undefined) return undefined
+    found.push(one)
+    skipBlanks(cursor)
+  } while (took(cursor, ','))
+  return took(cursor, close) ? open + found.join(',') + close : undefined
+}
