@@ -69,8 +69,8 @@ export type Failure = {
   kind: FailureKind
   /** The key of (tool, error); undefined where there is no word of why. */
   key: string | undefined
-  /** The error repeats values of the call, so they may be its cause. */
-  echoes: boolean
+  /** The error repeats values of the call, so they may be its cause: then the key of the error as it came. */
+  echoed: string | undefined
   /** The short reason, bounded. */
   reason: string
 }
@@ -163,14 +163,16 @@ function failureOf(call: Call, result: CallResult, value: unknown, rejection: Re
   // A tool that in short only says "exit code 1" may say more at length.
   const error = result.status === 'error' && isBare(result.reason) ? tellingLines(result.text) : result.reason
   const kind = kindOf(error, call, result, rejection)
-  if (kind === 'bare') return { kind, key: undefined, echoes: false, reason }
+  if (kind === 'bare') return { kind, key: undefined, echoed: undefined, reason }
 
   // An invented tool fails under whatever name: the name is no part of that failure.
   const isUnknown = kind === 'unknown_tool' && call.name !== ''
   const own = isUnknown ? error.replaceAll(call.name, '<tool>') : error
   // Echoes before volatile parts: a date that the model asked for is no clock.
   const plain = withoutEchoes(own, echoesOf(value))
-  return { kind, key: fingerprint('error', isUnknown ? '' : call.name, masked(plain)), echoes: plain !== own, reason }
+  const tool = isUnknown ? '' : call.name
+  const echoed = plain === own ? undefined : fingerprint('error', tool, own)
+  return { kind, key: fingerprint('error', tool, masked(plain)), echoed, reason }
 }
 
 function kindOf(error: string, { problem }: Call, { status }: CallResult, rejection: Rejection | undefined): FailureKind {

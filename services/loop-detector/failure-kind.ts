@@ -3,7 +3,7 @@
 
 /**
  * shape: the arguments have the wrong form. unknown_tool: there is no such tool. denied: not authorised, or somebody said no. miss: what was
- * looked for is not there. transient: capacity or network, may clear by itself. bare: a non-zero exit code and no word of why.
+ * looked for is not there; a program or module that is missing on the machine is `other`, because no value in the call brings it. transient: capacity or network, may clear by itself. bare: a non-zero exit code and no word of why.
  */
 export type FailureKind = 'shape' | 'unknown_tool' | 'denied' | 'miss' | 'transient' | 'other' | 'bare'
 
@@ -67,8 +67,8 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
     phrases: [
       status('404|410'),
       /\bENO(?:ENT|TDIR)\b/,
-      /\bno such\b|\bnot found\b|\bdoes(?: not|n't) exist\b|\bno (?:match|result|hit|record|entr|row|item)|\bnothing (?:found|matched)\b/i,
-      /\b(?:cannot|can't|could not|couldn't|unable to) (?:find|locate|resolve)\b|\bmissing file\b/i,
+      /\bno such\b|(?<!\bcommand )\bnot found\b|\bdoes(?: not|n't) exist\b|\bno (?:match|result|hit|record|entr|row|item)|\bnothing (?:found|matched)\b/i,
+      /\b(?:cannot|can't|could not|couldn't|unable to) (?:find|locate|resolve)\b(?! (?:the )?(?:module|package|library)\b)|\bmissing file\b/i,
       /\bunknown (?:user|host|id|city|name|column|table|symbol|revision|branch|package|module)\b/i,
     ],
   },
