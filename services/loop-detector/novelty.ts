@@ -36,7 +36,7 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
     // A wait brings nothing, a failure without a word of why says nothing, and what a guard stopped has done nothing, in whatever words it was stopped.
     if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
     const isNewText = meet(novelty.texts, call.result, limits.loopSeenMax)
-    const isNewOutcome = meet(novelty.outcomes, call.key + call.result, limits.loopSeenMax)
+    const isNewOutcome = meet(novelty.outcomes, call.outcome, limits.loopSeenMax)
     if (isNewText) news.text = true
     // The same error for other arguments is no news, the same answer may be: two questions may well have one answer.
     if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true

@@ -22,7 +22,7 @@ type FailureStreak = Streak & {
   rounds: number
   firmRounds: number
   /** The error with the values of the call in it, if it repeats any, and whether these differed in the streak: a value that stays says nothing of those that do not. */
-  echoed: string | undefined
+  echoed: number | undefined
   namesValues: boolean
 }
 

@@ -46,9 +46,9 @@ export const nearEqual: Rule<Memory> = {
 
 /** `near`: the same for calls that differ only in stamps and have the same result. */
 function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamped: boolean } {
-  const { tool, key, result, failure, value, mayBeStamped } = call
+  const { tool, result, outcome, failure, value, mayBeStamped } = call
   const plain = failure === undefined && mayBeStamped ? withoutStamps(value) : undefined
-  if (plain === undefined) return { call, near: key + result, isStamped: false }
+  if (plain === undefined) return { call, near: outcome, isStamped: false }
   return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
 }
 
