@@ -1,6 +1,7 @@
 // What is new in a round: progress that ends streaks. Kept for the whole turn, bounded; what was forgotten seems new again, which is the harmless side.
 // N1. A call that changes something is a change when it is new. Made again it is one where its result says so in other words (the next commit of a bisection,
-//     the next step of a migration); another number may be a process or a revision, which any repetition brings.
+//     the next step of a migration); another number may be a process or a revision, which any repetition brings. Of a call of which nothing tells whether it
+//     changes anything, only the first one may: pages and screens say something else at each look.
 // N2. What says itself that nothing changed ("already up to date") changed nothing.
 
 import { limits } from '../../shared/limits.ts'
@@ -42,8 +43,8 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
     if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true
     if (call.failure !== undefined) continue
     const isNewCall = meet(novelty.calls, call.key, limits.loopSeenMax)
-    const mayChange = call.effect === 'changes' || (call.effect === 'opaque' && isNewText)
-    if (mayChange && isChange(novelty, call, isNewCall)) news.change = true
+    const isNewChange = call.effect === 'changes' ? isChange(novelty, call, isNewCall) : call.effect === 'opaque' && isNewCall && isNewText
+    if (isNewChange) news.change = true
   }
   if (news.change) news.text = true
   return news
