@@ -29,7 +29,8 @@ export const nearEqual: Rule<Memory> = {
   judge(memory, { round, calls }, { loop }) {
     const seen = calls.filter(({ vetoed, effect }) => !vetoed && effect !== 'waits').map(nearOf)
     // All of them, because each is to be known from now on.
-    const isNew = seen.filter(({ near }) => meet(memory.known, near, limits.loopSeenMax)).length > 0
+    let isNew = false
+    for (const { near } of seen) if (meet(memory.known, near, limits.loopSeenMax)) isNew = true
     if (isNew) memory.streaks.clear()
     const findings: Finding[] = []
     for (const { call, near, isStamped } of seen) {
