@@ -61,7 +61,7 @@ chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MI
 	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 mutate: $(EVERYTHING) ## move each threshold of the loop-detector by one and take away each mask, and see whether its tests notice; some minutes
-	$(NODE) test/mutation/main.ts
+	$(NODE) test/mutation/main.ts $(PART)
 
 compose-test: $(EVERYTHING) ## bring docker-compose.yml up for real, scale it, play the demo over it; needs Docker and some minutes
 	$(NODE) test/compose/main.ts

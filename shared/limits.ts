@@ -45,6 +45,8 @@ export const limits = {
   schemaBytesMax: 256 * KiB,
   schemaDepthMax: 128,
   compiledSchemasMax: 256,
+  /** References of a schema that are followed to judge one call's arguments: a list of a hundred thousand items takes as many, a careless choice far more. */
+  schemaStepsMax: 200_000,
   /** UTF-16 units of a text that is matched against a pattern of a schema: many patterns take the square of that in steps. */
   patternTextMax: 16 * KiB,
   /** Bytes of parts that are kept for one round over all its attempts; more cut the attempt that is oldest (accumulator, A4). */

@@ -44,7 +44,7 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
   if (value === null) return undefined
   if (typeof value === 'string') {
     const text = withoutBlanks(isPath ? cleanPath(value) : value)
-    return text === '' ? undefined : JSON.stringify(text)
+    return text === '' ? undefined : quoted(text)
   }
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, isPath, depth + 1) ?? 'null').join()}]`
   if (!isObject(value)) return String(value)
@@ -52,16 +52,24 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
   const members: string[] = []
   for (const key of Object.keys(value).sort()) {
     const member = canonical(value[key], namesPath(key), depth + 1)
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${member}`)
+    if (member !== undefined) members.push(`${quoted(key)}:${member}`)
   }
   return members.length === 0 ? undefined : `{${members.join()}}`
+}
+
+/** As JSON writes it; most texts hold nothing that it would escape: no quote, backslash or control character, and no half of a pair. */
+function quoted(text: string): string {
+  return /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`
 }
 
 /** In a text of several lines blanks inside may be its meaning (indentation); in a single line they are a matter of taste. */
 function withoutBlanks(text: string): string {
   const trimmed = text.trim()
-  return trimmed.includes('\n') ? trimmed : trimmed.replace(/\s+/g, ' ')
+  // Most texts have no blanks but single ones.
+  return !blanks.test(trimmed) || trimmed.includes('\n') ? trimmed : trimmed.replace(/\s+/g, ' ')
 }
+
+const blanks = /\s\s|[^\S ]/
 
 export function namesPath(key: string): boolean {
   return /(?:path|file|filename|dir|directory|folder|cwd)$/i.test(key)

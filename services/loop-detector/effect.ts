@@ -52,11 +52,9 @@ function effectOf(words: string[]): Effect {
 
 /** `readFile`, `read_file`, `fs.read-file` and `mcp__fs__read_file` all hold the word `read`. */
 function wordsOf(tool: string): string[] {
-  return tool
-    .slice(0, 256)
-    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
+  const name = tool.slice(0, 256)
+  const lower = name.toLowerCase()
+  return (lower === name ? name : name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()).split(/[^a-z0-9]+/)
 }
 
 function words(list: string): ReadonlySet<string> {

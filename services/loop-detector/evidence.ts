@@ -13,6 +13,7 @@ import { failureKindOf, isBare, tellingLines } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
 import { masked, withoutEchoes } from './mask.ts'
 import { mayBeStamped } from './stamp.ts'
+import { textHash } from './text-hash.ts'
 
 export type RoundEvidence = {
   round: number
@@ -41,6 +42,8 @@ export type CallEvidence = {
   key: string
   /** What came out of it: the key of (tool, masked result or error). */
   result: string
+  /** Both as one: this call with this result. Made once, because many accounts are kept under it. */
+  outcome: string
   effect: Effect
   /** As operationOf says of it. */
   waits: boolean
@@ -69,8 +72,8 @@ export type Failure = {
   kind: FailureKind
   /** The key of (tool, error); undefined where there is no word of why. */
   key: string | undefined
-  /** The error repeats values of the call, so they may be its cause. */
-  echoes: boolean
+  /** The error repeats values of the call, so they may be its cause: then the hash of the error as it came. */
+  echoed: number | undefined
   /** The short reason, bounded. */
   reason: string
 }
@@ -93,8 +96,9 @@ export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundE
 }
 
 function printOf(calls: CallEvidence[]): string {
-  const prints = calls.map(({ key, result }) => key + result)
-  return prints.length === 1 ? (prints[0] ?? '') : fingerprint('round', ...prints.sort())
+  const [first] = calls
+  if (first !== undefined && calls.length === 1) return first.outcome
+  return fingerprint('round', ...calls.map(({ outcome }) => outcome).sort())
 }
 
 function callsOf(
@@ -104,14 +108,23 @@ function callsOf(
   declarations: Declaration[],
   rejections: Rejection[],
 ): CallEvidence[] {
-  const declared = new Map(declarations.map((declaration) => [declaration.name, declaration]))
-  const rejected = new Map(rejections.map((rejection) => [rejection.ordinal, rejection]))
-  const outcomes = new Map(results.map((result) => [result.ordinal, result]))
-  return calls.flatMap((call) => {
-    const result = outcomes.get(call.ordinal)
-    if (result === undefined || result.status === 'skipped') return []
-    return [callEvidence(round, call, result, declared.get(call.name), rejected.get(call.ordinal))]
-  })
+  const declared = finder(declarations, ({ name }) => name, calls.length)
+  const rejected = finder(rejections, ({ ordinal }) => ordinal, calls.length)
+  const outcomes = finder(results, ({ ordinal }) => ordinal, calls.length)
+  const evidence: CallEvidence[] = []
+  for (const call of calls) {
+    const result = outcomes(call.ordinal)
+    if (result === undefined || result.status === 'skipped') continue
+    evidence.push(callEvidence(round, call, result, declared(call.name), rejected(call.ordinal)))
+  }
+  return evidence
+}
+
+/** Finds the last item of a key. Most rounds have a call or two, and then a map takes longer to build than the list to look through. */
+function finder<Item, Key>(items: Item[], keyOf: (item: Item) => Key, lookups: number): (key: Key) => Item | undefined {
+  if (lookups <= 2) return (key) => items.findLast((item) => keyOf(item) === key)
+  const byKey = new Map(items.map((item) => [keyOf(item), item]))
+  return (key) => byKey.get(key)
 }
 
 function callEvidence(
@@ -126,11 +139,14 @@ function callEvidence(
   const { effect, waits, operation, freeText } = operationOf(tool, read.value, declaration?.hints?.mutates)
   const failure = result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
   const text = masked(failure === undefined || result.status === 'error' ? result.text || result.reason : result.reason)
+  const key = fingerprint('arguments', call.name, read.canonical)
+  const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {
     ref: { round, ordinal: call.ordinal },
     tool,
-    key: fingerprint('arguments', call.name, read.canonical),
-    result: fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text),
+    key,
+    result: resultKey,
+    outcome: key + resultKey,
     effect,
     waits,
     operation,
@@ -155,6 +171,9 @@ export function toolOf({ name }: Call): string {
   return quoted(name)
 }
 
+/** Values that differ only behind this count as the same: the error is heard sooner, by one round or two. */
+const echoedCharsMax = 2_048
+
 /** Longer answers are no acknowledgements, so more of them need not be kept. */
 const answerCharsMax = 128
 
@@ -163,14 +182,16 @@ function failureOf(call: Call, result: CallResult, value: unknown, rejection: Re
   // A tool that in short only says "exit code 1" may say more at length.
   const error = result.status === 'error' && isBare(result.reason) ? tellingLines(result.text) : result.reason
   const kind = kindOf(error, call, result, rejection)
-  if (kind === 'bare') return { kind, key: undefined, echoes: false, reason }
+  if (kind === 'bare') return { kind, key: undefined, echoed: undefined, reason }
 
   // An invented tool fails under whatever name: the name is no part of that failure.
   const isUnknown = kind === 'unknown_tool' && call.name !== ''
   const own = isUnknown ? error.replaceAll(call.name, '<tool>') : error
   // Echoes before volatile parts: a date that the model asked for is no clock.
   const plain = withoutEchoes(own, echoesOf(value))
-  return { kind, key: fingerprint('error', isUnknown ? '' : call.name, masked(plain)), echoes: plain !== own, reason }
+  const tool = isUnknown ? '' : call.name
+  const echoed = plain === own ? undefined : textHash(own.slice(0, echoedCharsMax))
+  return { kind, key: fingerprint('error', tool, masked(plain)), echoed, reason }
 }
 
 function kindOf(error: string, { problem }: Call, { status }: CallResult, rejection: Rejection | undefined): FailureKind {
@@ -188,11 +209,9 @@ function kindOf(error: string, { problem }: Call, { status }: CallResult, reject
 }
 
 function distinct(calls: CallEvidence[]): CallEvidence[] {
+  if (calls.length < 2) return calls
   const seen = new Set<string>()
-  return calls.filter(({ key, result }) => {
-    const both = key + result
-    return !seen.has(both) && seen.add(both)
-  })
+  return calls.filter(({ outcome }) => !seen.has(outcome) && seen.add(outcome))
 }
 
 function returned(text: string): string {

@@ -3,7 +3,7 @@
 
 /**
  * shape: the arguments have the wrong form. unknown_tool: there is no such tool. denied: not authorised, or somebody said no. miss: what was
- * looked for is not there. transient: capacity or network, may clear by itself. bare: a non-zero exit code and no word of why.
+ * looked for is not there; a program or module that is missing on the machine is `other`, because no value in the call brings it. transient: capacity or network, may clear by itself. bare: a non-zero exit code and no word of why.
  */
 export type FailureKind = 'shape' | 'unknown_tool' | 'denied' | 'miss' | 'transient' | 'other' | 'bare'
 
@@ -67,12 +67,23 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
     phrases: [
       status('404|410'),
       /\bENO(?:ENT|TDIR)\b/,
-      /\bno such\b|\bnot found\b|\bdoes(?: not|n't) exist\b|\bno (?:match|result|hit|record|entr|row|item)|\bnothing (?:found|matched)\b/i,
-      /\b(?:cannot|can't|could not|couldn't|unable to) (?:find|locate|resolve)\b|\bmissing file\b/i,
+      /\bno such\b|(?<!: command )\bnot found\b|\bdoes(?: not|n't) exist\b|\bno (?:match|result|hit|record|entr|row|item)|\bnothing (?:found|matched)\b/i,
+      /\b(?:cannot|can't|could not|couldn't|unable to) (?:find|locate|resolve)\b(?! (?:the )?(?:module|package|library)\b)|\bmissing file\b/i,
       /\bunknown (?:user|host|id|city|name|column|table|symbol|revision|branch|package|module)\b/i,
     ],
   },
 ]
+
+/** As few expressions as say the same: all phrases of a kind that heed the case in one, and the others in one, because each is a pass over the text. */
+const tests = signs.map(({ kind, phrases }) => ({
+  kind,
+  expressions: ['', 'i'].flatMap((flags) => oneOf(phrases.filter((phrase) => phrase.flags === flags)) ?? []),
+}))
+
+function oneOf([first, ...others]: RegExp[]): RegExp | undefined {
+  if (first === undefined) return undefined
+  return new RegExp([first, ...others].map(({ source }) => `(?:${source})`).join('|'), first.flags)
+}
 
 /** Where the kind of an error stands: near its beginning. */
 const kindCharsMax = 2048
@@ -80,7 +91,7 @@ const kindCharsMax = 2048
 export function failureKindOf(error: string): FailureKind {
   const beginning = error.slice(0, kindCharsMax)
   if (isBare(beginning)) return 'bare'
-  return signs.find(({ phrases }) => phrases.some((phrase) => phrase.test(beginning)))?.kind ?? 'other'
+  return tests.find(({ expressions }) => expressions.some((expression) => expression.test(beginning)))?.kind ?? 'other'
 }
 
 /** Whether the same failure comes whatever the values in the call are. */
@@ -108,7 +119,13 @@ export function tellingLines(text: string): string {
 /** "exit code 2", "Command failed": it says that it failed, and nothing else. A number is an exit code only beside such a word: "status 503" says more. */
 export function isBare(error: string): boolean {
   if (error.length > bareCharsMax) return false
-  const words = error.toLowerCase().match(/[a-z]+|\d+|[^\s\da-z.,:;()='"!_-]/g) ?? []
-  const isExit = words.some((word) => exitWords.includes(word))
-  return words.every((word) => bareWords.has(word) || (isExit && /^\d{1,3}$/.test(word)))
+  let hasNumber = false
+  let isExit = false
+  for (const [word] of error.toLowerCase().matchAll(/[a-z]+|\d+|[^\s\da-z.,:;()='"!_-]/g)) {
+    if (exitWords.includes(word)) isExit = true
+    if (bareWords.has(word)) continue
+    if (!/^\d{1,3}$/.test(word)) return false
+    hasNumber = true
+  }
+  return isExit || !hasNumber
 }

@@ -35,7 +35,7 @@ export function beginMemory(): LoopMemory {
 
 /** Takes the round into the memory. */
 export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Judgement {
-  const round: JudgedRound = { ...evidence, news: newsOf(memory.novelty, evidence.calls) }
+  const round: JudgedRound = Object.assign(evidence, { news: newsOf(memory.novelty, evidence.calls) })
   const { asked, shadows } = memory
   const findings: Intervention[] = []
   const shadowed: Intervention[] = []
@@ -60,14 +60,17 @@ export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Polic
 
 /** The rejections of a round that is not yet judged, in the words that the model shall read (I5.2); in shadow the rule has none of its own. */
 export function wordsFor(memory: LoopMemory, { rejections, response, policy }: RoundChecked): Rejection[] {
-  if (isShadow(policy, schemaFailure.name)) return rejections
+  if (rejections.length === 0 || isShadow(policy, schemaFailure.name)) return rejections
   return sharpened(memoryOf(memory, schemaFailure), rejections, response.calls, policy)
 }
 
 /** The memory that this rule began: nothing else is ever put under its name. */
 function memoryOf<Memory>(memory: LoopMemory, rule: Rule<Memory>): Memory {
-  if (!memory.rules.has(rule.name)) memory.rules.set(rule.name, rule.begin())
-  return memory.rules.get(rule.name) as Memory
+  const known = memory.rules.get(rule.name)
+  if (known !== undefined) return known as Memory
+  const begun = rule.begin()
+  memory.rules.set(rule.name, begun)
+  return begun
 }
 
 function heard<Memory>(

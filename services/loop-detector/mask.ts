@@ -62,10 +62,15 @@ export function masked(text: string): string {
 
 function maskedLine(line: string): string {
   if (!/\d/.test(line)) return line // everything volatile holds a digit
-  return line
-    .replace(longWord, (word) => (isRandom(word) ? mask : word))
-    .replace(wordFirst, (_, id: string | undefined, duration: string | undefined) => (id ?? duration ?? '') + mask)
-    .replace(digitFirst, mask)
+  return line.replace(longWord, maskedWord).replace(wordFirst, maskedBehindWord).replace(digitFirst, mask)
+}
+
+function maskedWord(word: string): string {
+  return isRandom(word) ? mask : word
+}
+
+function maskedBehindWord(_: string, id: string | undefined, duration: string | undefined): string {
+  return (id ?? duration ?? '') + mask
 }
 
 /** A UUID, mixed hex, or a long mixture of letters and digits; not a plain word, and not a plain number, which may be a count. */

@@ -1,14 +1,20 @@
 // What is new in a round: progress that ends streaks. Kept for the whole turn, bounded; what was forgotten seems new again, which is the harmless side.
+// N1. A call that changes something is a change when it is new. Made again it is one where its result says so in other words (the next commit of a bisection,
+//     the next step of a migration); another number may be a process or a revision, which any repetition brings. Of a call of which nothing tells whether it
+//     changes anything, only the first one may: pages and screens say something else at each look.
+// N2. What says itself that nothing changed ("already up to date") changed nothing.
 
 import { limits } from '../../shared/limits.ts'
 import type { CallEvidence } from './evidence.ts'
 import { meet } from './recency.ts'
+import { textHash } from './text-hash.ts'
 
 export type Novelty = {
-  /** Results of calls, results of tools, and successful calls that were met. */
+  /** Results of calls, results of tools, successful calls, and what changing calls said without its numbers. */
   outcomes: Set<string>
   texts: Set<string>
   calls: Set<string>
+  words: Set<number>
 }
 
 export type News = {
@@ -16,12 +22,12 @@ export type News = {
   outcome: boolean
   /** Some tool answered with a text that it did not give before, whatever the arguments; or something changed. */
   text: boolean
-  /** A call succeeded that may have changed something and that did not succeed so before: what failed may be tried anew. */
+  /** A call succeeded that may have changed something, in a way that the turn has not seen (N1): what failed may be tried anew. */
   change: boolean
 }
 
 export function beginNovelty(): Novelty {
-  return { outcomes: new Set(), texts: new Set(), calls: new Set() }
+  return { outcomes: new Set(), texts: new Set(), calls: new Set(), words: new Set() }
 }
 
 /** Takes the round's calls into the memory and says what was new. */
@@ -31,14 +37,30 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
     // A wait brings nothing, a failure without a word of why says nothing, and what a guard stopped has done nothing, in whatever words it was stopped.
     if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
     const isNewText = meet(novelty.texts, call.result, limits.loopSeenMax)
-    const isNewOutcome = meet(novelty.outcomes, call.key + call.result, limits.loopSeenMax)
+    const isNewOutcome = meet(novelty.outcomes, call.outcome, limits.loopSeenMax)
     if (isNewText) news.text = true
     // The same error for other arguments is no news, the same answer may be: two questions may well have one answer.
     if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true
     if (call.failure !== undefined) continue
     const isNewCall = meet(novelty.calls, call.key, limits.loopSeenMax)
-    if (isNewCall && (call.effect === 'changes' || (call.effect === 'opaque' && isNewText))) news.change = true
+    const isNewChange = call.effect === 'changes' ? isChange(novelty, call, isNewCall) : call.effect === 'opaque' && isNewCall && isNewText
+    if (isNewChange) news.change = true
   }
   if (news.change) news.text = true
   return news
 }
+
+function isChange({ words }: Novelty, { key, text }: CallEvidence, isNewCall: boolean): boolean {
+  const said = text.slice(0, wordsCharsMax)
+  const isOtherwise = meet(words, textHash(key + said.replace(numbers, '#')), limits.loopSeenMax)
+  return (isNewCall || isOtherwise) && !nothingChanged.test(said)
+}
+
+/** More of what a changing call says is not looked at: what differs says so at its beginning. */
+const wordsCharsMax = 256
+
+/** In whatever base: a revision is often written in hex. */
+const numbers = /\b[\da-f]*\d[\da-f]*\b/gi
+
+const nothingChanged =
+  /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? affected|files? changed)\b)/i

@@ -1,7 +1,7 @@
 // How often something may come back before it is a loop, where that follows from the policy's thresholds and the kind of thing it is.
 
 import type { LoopThresholds } from '../../shared/messages.ts'
-import type { Failure } from './evidence.ts'
+import type { FailureKind } from './failure-kind.ts'
 import { ignoresValues } from './failure-kind.ts'
 
 /** Looks at something that is meant to be looked at again, or before each of which the model waited. A real one went on for 1,535 looks. */
@@ -12,14 +12,16 @@ export function transientFailures({ identicalFailures }: LoopThresholds): number
   return Math.max(identicalFailures, 10)
 }
 
-/** Rounds with one error of one tool under different arguments: the likelier the values are its cause, the more. */
-export function sameErrors({ kind, echoes }: Failure, thresholds: LoopThresholds): number {
+/**
+ * Rounds with one error of one tool under different arguments: the likelier the values are its cause, the more. `namesValues`: it names those that differ.
+ */
+export function sameErrors(kind: FailureKind, namesValues: boolean, thresholds: LoopThresholds): number {
   const { identicalFailures } = thresholds
   if (kind === 'transient') return transientFailures(thresholds)
   if (kind === 'miss') return 2 * identicalFailures
-  if (ignoresValues(kind)) return echoes && kind === 'denied' ? identicalFailures + 1 : identicalFailures
-  // An error that names the very values is as good as a miss: other values may help.
-  return echoes ? 2 * identicalFailures : identicalFailures + 1
+  if (ignoresValues(kind)) return namesValues && kind === 'denied' ? identicalFailures + 1 : identicalFailures
+  // An error that names the very values that differ is as good as a miss: other values may help.
+  return namesValues ? 2 * identicalFailures : identicalFailures + 1
 }
 
 /** Rounds with one answer to different calls: rewording may be honest search for a while. */

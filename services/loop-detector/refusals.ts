@@ -11,6 +11,7 @@ export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
 
 /** Results of the calls that must not run, by ordinal: those beyond `callsLeft`, and those that the validator rejected. The others may. */
 export function decidedOf(calls: Call[], rejections: Rejection[], callsLeft: number): CallResult[] {
+  if (rejections.length === 0 && calls.length <= callsLeft) return []
   const rejected = new Map(rejections.map((rejection) => [rejection.ordinal, rejection]))
   const ordered = calls.toSorted((a, b) => a.ordinal - b.ordinal)
   return ordered.flatMap(({ ordinal }, place) => {

@@ -2,7 +2,8 @@
 // whether two calls are nearly the same one.
 // T1. A time is a stamp only if it looks like now: with seconds that somebody would not choose. Free slots, days and full minutes are questions.
 // T2. What stands under the name of a bound (`from`, `until`) is a question, too, whatever second it is: windows are counted back from now.
-// T3. Other numbers and ids are never stamps by their look, only by the name that they stand under: 4101 may be the next customer.
+// T3. A remark on a command (`description`) is a stamp beside it: the command says all that is run.
+// T4. Other numbers and ids are never stamps by their look, only by the name that they stand under: 4101 may be the next customer.
 
 import { limits } from '../../shared/limits.ts'
 
@@ -11,7 +12,7 @@ export function mayBeStamped(raw: string): boolean {
   return stampLike.test(raw)
 }
 
-const stampLike = /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=/i
+const stampLike = /1[5-9]\d{8}|:\d\d:\d\d|nonce|now|cb|bust|id"|Id"|ID"|key"|Key"|attempt|retr|try|tries|iteration|[?&]_=|(?:command|cmd)"/i
 
 /** The arguments without their stamps, as one text; undefined: there are none in them. */
 export function withoutStamps(value: unknown): string | undefined {
@@ -34,9 +35,13 @@ export function withoutStamps(value: unknown): string | undefined {
     if (typeof member !== 'object' || member === null || depth > limits.argumentDepthMax)
       return typeof member === 'bigint' ? String(member) : member
     if (Array.isArray(member)) return member.map((item) => plain('', item, depth + 1))
-    return Object.keys(member)
-      .sort()
-      .map((name) => [name, plain(name, (member as Record<string, unknown>)[name], depth + 1)])
+    return plainMembers(member as Record<string, unknown>, depth)
+  }
+  const plainMembers = (members: Record<string, unknown>, depth: number): unknown => {
+    const names = Object.keys(members).sort()
+    const told = names.some((name) => isCommand.test(name)) ? names.filter((name) => !aboutCommand.test(name)) : names
+    if (told.length < names.length) found = true
+    return told.map((name) => [name, plain(name, members[name], depth + 1)])
   }
   const text = JSON.stringify(plain('', value, 0))
   return found ? text : undefined
@@ -57,6 +62,9 @@ function isBoundName(name: string): boolean {
 /** `from`, `end_time`, `startDate`, `sinceTs`. */
 const boundName =
   /^(?:from|to|since|until|till|before|after|start|end|begin|first|last|min|max|gte?|lte?)(?:at|ts|time|timestamp|date|ms|seconds)?$/
+
+const isCommand = /^(?:command|cmd)$/
+const aboutCommand = /^(?:description|explanation|reason|purpose|comment|rationale|justification|thoughts?|intent|summary)$/i
 
 /** Seconds or milliseconds since the epoch, from 2017 to 2033, and no full minute. */
 function isNow(number: number): boolean {

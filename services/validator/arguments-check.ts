@@ -17,6 +17,7 @@ import { unusableSchema } from './tool-refusal.ts'
 /** Every error is named only where arguments are short: a long list can have one for each item. */
 const explainedCharactersMax = 16_384
 const alsoWrongMax = 5
+const lookedAtMax = 8_192
 
 /** Why these arguments must not reach the tool; undefined: they may. */
 export function argumentsRefusal(call: Call, { schema, judge, explain }: UsableSchema): Refusal | undefined {
@@ -35,7 +36,7 @@ export function argumentsRefusal(call: Call, { schema, judge, explain }: UsableS
       return { code: 'bad_arguments', reason, unknown: 'arguments', notes: ['Send a shorter text.'] }
     }
     case 'unjudged':
-      return unusableSchema(call.name, 'it cannot be evaluated')
+      return unusableSchema(call.name, judgement.reason)
     case 'valid':
       return missing.length === 0 ? undefined : { code: 'schema', reason: missingFields(missing), unknown: missing }
     case 'invalid': {
@@ -75,7 +76,7 @@ function schemaRefusal({ first, all, missing, schema }: Mistakes): Refusal {
 function firstTold(all: ErrorObject[], missing: string[], reason: string): { words: string; error: ErrorObject }[] {
   const told = new Map<string, ErrorObject>()
   let others = 0
-  for (const error of all) {
+  for (const error of all.slice(0, lookedAtMax)) {
     if (others === alsoWrongMax) break
     if (isAbout(error, missing)) continue
     const { words } = schemaFault(error)

@@ -6,9 +6,12 @@ import type { ErrorObject } from 'ajv'
 
 /** More than can be told; there may be a choice for each of thousands of items. */
 const choicesMax = 8
+/** More are not sorted out: a choice of choices has an error for each way through it. */
+const errorsMax = 2_048
 
 /** The errors without those of branches that the value is not meant for, and without what only says that one of the others is to be heard. */
 export function withoutOtherBranches(errors: readonly ErrorObject[]): ErrorObject[] {
+  if (errors.length > errorsMax) return [...errors]
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf').slice(0, choicesMax)
   let kept = errors.filter(({ keyword }) => keyword !== 'if')
   for (const choice of choices) {

@@ -1,6 +1,7 @@
 // What an agent file says of a tool for those who judge its calls: which arguments identify one, whether it changes anything, how it is refused.
 
-import { namesListed } from '../arguments/argument-path.ts'
+import type { PathFault } from '../arguments/path-fault.ts'
+import { pathFault } from '../arguments/path-fault.ts'
 import { refusalPlaceholders, unknownPlaceholders } from '../arguments/refusal-template.ts'
 import type { ToolHints } from '../messages.ts'
 import type { ToolContent } from './content.ts'
@@ -27,15 +28,36 @@ function written(paths: (string | undefined)[] = []): string[] {
   return paths.filter((path) => path !== undefined)
 }
 
-/** A name that the schema does not have would silently do nothing. Pointers are not followed. */
+/** What leads nowhere in the schema would silently do nothing. */
 function refuseUnknownFields(source: Source, path: Path, fields: (string | undefined)[] | undefined, schema: string): void {
-  const known = fields === undefined || schema === '' ? undefined : namesListed(JSON.parse(schema))
+  const known: Record<string, unknown> = schema === '' ? {} : JSON.parse(schema)
   for (const [index, field] of fields?.entries() ?? []) {
-    if (field === undefined || field.startsWith('/') || known === undefined || known.includes(field)) continue
-    const near = nearestName(field, known)
-    const advice = near === undefined ? `must be one of its fields, or a JSON pointer` : `did you mean ${near}?`
-    source.complain([...path, index], `is ${shown(field)}, which the schema of the tool does not have; ${advice}`)
+    const fault = field === undefined ? undefined : pathFault(field, known)
+    if (field === undefined || fault === undefined) continue
+    const text =
+      fault.kind === 'malformed'
+        ? 'which is no JSON pointer; in a name write ~0 for ~ and ~1 for /'
+        : `which the schema of the tool does not have; ${adviceFor(field, fault)}`
+    source.complain([...path, index], `is ${shown(field)}, ${text}`)
   }
+}
+
+/** In the form in which the path was written: a plain name, or a pointer. */
+function adviceFor(field: string, { at, step, known, isList }: Extract<PathFault, { kind: 'unknown' }>): string {
+  const isPointer = field.startsWith('/')
+  const near = nearestName(step, known)
+  if (near !== undefined) return `did you mean ${isPointer ? pointerTo(at, near) : near}?`
+  if (!isPointer) return 'must be one of its fields, or a JSON pointer'
+  if (isList) return `${at} is a list, whose items are ${at}/*`
+  if (known.length === 0) return `behind ${at} is nothing`
+  const names = known.slice(0, namesShownMax).map((name) => pointerTo(at, name))
+  return `there ${names.length === 1 ? 'is' : 'are'} ${alternatives(names, 'and')}`
+}
+
+const namesShownMax = 12
+
+function pointerTo(at: string, name: string): string {
+  return `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 function refuseUnknownPlaceholders(source: Source, path: Path, template: string): void {

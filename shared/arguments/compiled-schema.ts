@@ -9,9 +9,7 @@
 //
 // S5. Patterns are matched in time linear in the text, by RE2. A pattern that RE2 does not know (one that looks ahead or behind, or refers back) makes its
 //     schema unusable: whether it takes exponential time on some text nobody can say.
-//
-// Not bounded yet: nested anyOf of references can take exponential time. That needs a hostile or careless schema; schemas come from the operator's agent
-// files.
+// S6. References that are followed are counted (schema-steps.ts). Arguments that take too many of them are not judged, so the call does not run.
 
 import type { ErrorObject, Options, ValidateFunction } from 'ajv'
 import { Ajv } from 'ajv'
@@ -21,6 +19,8 @@ import { RE2JS } from 're2js'
 import { jsonFault } from '../json-fault.ts'
 import { limits } from '../limits.ts'
 import { visible } from './name-text.ts'
+import type { SchemaSteps } from './schema-steps.ts'
+import { countSteps, TooManySteps } from './schema-steps.ts'
 
 export type UsableSchema = {
   kind: 'usable'
@@ -34,8 +34,15 @@ export type UsableSchema = {
 /** `reason`: for people, and for the model to tell them. */
 export type CompiledSchema = UsableSchema | { kind: 'unusable'; reason: string }
 
-/** text-too-long: it would have to be matched against a pattern. unjudged: Ajv gave up, e.g. on a schema that refers to itself only. */
-export type Judgement = { kind: 'valid' } | { kind: 'invalid'; errors: ErrorObject[] } | { kind: 'text-too-long' } | { kind: 'unjudged' }
+/**
+ * text-too-long: it would have to be matched against a pattern. unjudged: Ajv gave up, on a schema that refers to itself only, or on one that takes more steps
+ * than we allow (S6).
+ */
+export type Judgement =
+  | { kind: 'valid' }
+  | { kind: 'invalid'; errors: ErrorObject[] }
+  | { kind: 'text-too-long' }
+  | { kind: 'unjudged'; reason: string }
 
 /** By text, least recently used first (S1). */
 const cache = new Map<string, CompiledSchema>()
@@ -69,7 +76,7 @@ function compile(text: string): CompiledSchema {
     const dialect = candidates.find((candidate) => candidate.isValid(schema))
     if (dialect === undefined) return unusable('it is not a valid JSON Schema')
     const quick = dialect.compile(schema, { allErrors: false })
-    let thorough: ValidateFunction | undefined
+    let thorough: Counted | undefined
     return {
       kind: 'usable',
       schema,
@@ -89,18 +96,23 @@ function unusable(reason: string): CompiledSchema {
   return { kind: 'unusable', reason }
 }
 
-function judged(validator: () => ValidateFunction, value: unknown): Judgement {
+type Counted = { validate: ValidateFunction; steps: SchemaSteps }
+
+function judged(counted: () => Counted, value: unknown): Judgement {
   try {
-    const validate = validator()
+    const { validate, steps } = counted()
+    steps.begin()
     return validate(value) ? { kind: 'valid' } : { kind: 'invalid', errors: validate.errors ?? [] }
   } catch (error) {
-    return { kind: error instanceof TextTooLong ? 'text-too-long' : 'unjudged' }
+    if (error instanceof TextTooLong) return { kind: 'text-too-long' }
+    const tooMany = `judging these arguments takes more than ${limits.schemaStepsMax} references to its parts: it has too many branches`
+    return { kind: 'unjudged', reason: error instanceof TooManySteps ? tooMany : 'it cannot be evaluated' }
   }
 }
 
 // ── Dialects ──
 
-type Dialect = { isValid(schema: object): boolean; compile(schema: object, options: Options): ValidateFunction }
+type Dialect = { isValid(schema: object): boolean; compile(schema: object, options: Options): Counted }
 
 const draft2020 = dialect('https://json-schema.org/draft/2020-12/schema', (options) => new Ajv2020(options))
 const draft07 = dialect('http://json-schema.org/draft-07/schema', (options) => new Ajv(options))
@@ -139,7 +151,8 @@ function dialect(metaSchema: string, create: (options: Options) => Ajv): Dialect
       addFormats.default(ajv)
       ajv.removeKeyword('uniqueItems')
       ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: hasUniqueItems, error: uniqueItemsError })
-      return ajv.compile(schema)
+      const steps = countSteps(ajv)
+      return { validate: ajv.compile(schema), steps }
     },
   }
 }

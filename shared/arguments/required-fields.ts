@@ -14,7 +14,7 @@ export function requiredFields(schema: Schema): string[] {
 /** The required fields that are absent from these arguments, or null without the schema's leave. */
 export function missingFrom(value: Schema, schema: Schema): string[] {
   return requiredFields(schema).filter(
-    (name) => !Object.hasOwn(value, name) || (value[name] === null && !namesNull(propertySchema(schema, name), schema, 0)),
+    (name) => !Object.hasOwn(value, name) || (value[name] === null && !namesNull(propertySchema(schema, name), schema)),
   )
 }
 
@@ -22,19 +22,19 @@ function propertySchema(schema: Schema, name: string): unknown {
   return isObject(schema.properties) && Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
 }
 
-/** References are followed this far; a chain that is longer names nothing. */
-const depthMax = 8
-
-/** Whether a schema speaks of null by itself or through what it is made of. One that allows anything does not. */
-function namesNull(schema: unknown, root: Schema, depth: number): boolean {
-  if (!isObject(schema) || depth > depthMax) return false
-  if (schema.type === 'null' || schema.nullable === true || schema.const === null) return true
-  if ([schema.type, schema.enum].some((allowed) => Array.isArray(allowed) && (allowed.includes('null') || allowed.includes(null))))
-    return true
-  if (typeof schema.$ref === 'string' && namesNull(pointedTo(schema.$ref, root), root, depth + 1)) return true
-  return [schema.anyOf, schema.oneOf, schema.allOf].some(
-    (parts) => Array.isArray(parts) && parts.some((part) => namesNull(part, root, depth + 1)),
-  )
+/** Whether a schema speaks of null by itself or through what it is made of. One that allows anything does not. Each of its parts is looked at once. */
+function namesNull(schema: unknown, root: Schema): boolean {
+  const parts = new Set<unknown>([schema])
+  // A set also goes over what is added meanwhile.
+  for (const part of parts) {
+    if (!isObject(part)) continue
+    const { type, nullable, const: constant, enum: values, $ref, anyOf, oneOf, allOf } = part
+    if (type === 'null' || nullable === true || constant === null) return true
+    if ([type, values].some((allowed) => Array.isArray(allowed) && (allowed.includes('null') || allowed.includes(null)))) return true
+    if (typeof $ref === 'string') parts.add(pointedTo($ref, root))
+    for (const choice of [anyOf, oneOf, allOf].flatMap((listed) => (Array.isArray(listed) ? listed : []))) parts.add(choice)
+  }
+  return false
 }
 
 function isObject(value: unknown): value is Schema {

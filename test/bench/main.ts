@@ -8,6 +8,7 @@ import { benchBus } from './bus.ts'
 import { benchCodec } from './codec.ts'
 import { benchConversation } from './conversation.ts'
 import { benchExecutor } from './executor.ts'
+import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
@@ -25,6 +26,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['streams', benchStreams],
   ['validator', benchValidator],
   ['loop-detector', benchLoopDetector],
+  ['judgement', benchJudgement],
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
   ['replay', benchReplay],

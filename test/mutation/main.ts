@@ -1,5 +1,6 @@
 // `make mutate`: breaks the judgement of loops in small ways, one at a time, in a copy of the tree, and sees whether the detector's tests notice. A
-// mutant that survives is a threshold or a mask that nothing holds. It takes some minutes, so it is no part of `make test`.
+// mutant that survives is a threshold or a mask that nothing holds. It takes some minutes, so it is no part of `make test`; `make mutate PART=2/6` tries
+// the second sixth of them.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -22,10 +23,13 @@ if (!pass()) {
   console.error('the tests fail without any mutant: mend that first (make test ARGS=test/services/loop-detector)')
   process.exit(1)
 }
-const mutants = mutantsOf((file) => readFileSync(join(root, file), 'utf8'))
-const survivors = mutants.filter((mutant, index) => {
+const [part = 1, parts = 1] = (process.argv[2] ?? '1/1').split('/').map(Number)
+const all = mutantsOf((file) => readFileSync(join(root, file), 'utf8'))
+const mutants = all.slice(Math.floor(((part - 1) * all.length) / parts), Math.floor((part * all.length) / parts))
+if (mutants.length === 0) throw new Error(`${process.argv[2]} is no part of ${all.length} mutants: give one like 2/6`)
+const survivors = mutants.filter((mutant) => {
   const survives = tried(mutant)
-  console.log(`${index + 1} of ${mutants.length} ${survives ? 'SURVIVES' : 'noticed '} ${describe(mutant)}`)
+  console.log(`${all.indexOf(mutant) + 1} of ${all.length} ${survives ? 'SURVIVES' : 'noticed '} ${describe(mutant)}`)
   return survives
 })
 console.log(`${mutants.length - survivors.length} of ${mutants.length} mutants were noticed`)
@@ -45,7 +49,11 @@ function tried({ file, line, change }: Mutant): boolean {
 
 function pass(): boolean {
   const jest = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--bail', '--silent', 'test/services/loop-detector']
-  return spawnSync(process.execPath, jest, { cwd: copy, stdio: 'ignore' }).status === 0
+  return runs(['test/mutation/corpus.ts']) && runs(jest)
+}
+
+function runs(script: string[]): boolean {
+  return spawnSync(process.execPath, script, { cwd: copy, stdio: 'ignore' }).status === 0
 }
 
 function describe({ file, line, was, change }: Mutant): string {

@@ -50,10 +50,12 @@ function scenariosOf(file: string): Scenario[] {
   return readScenarios(file, read.text)
 }
 
-function print({ id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario, out: NodeJS.WriteStream): void {
+function print({ id, step, rule, rung, reason, ok, wrong, shadowed, settings }: JudgedScenario, out: NodeJS.WriteStream): void {
   const mark = ok === null ? '-' : ok ? 'ok' : 'WRONG'
   const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
   out.write(`${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`)
+  const own = Object.entries(settings ?? {}).map(([key, value]) => `${key}=${value ?? 'none'}`)
+  if (own.length > 0) out.write(`${painted(out, 'faint', printable(`      by its own settings: ${own.join(', ')}`))}\n`)
   for (const { step, rung, rule, reason } of shadowed)
     out.write(`${painted(out, 'faint', printable(`      in shadow, step ${step}: ${rung} by ${rule}: ${reason}`))}\n`)
   if (wrong !== '') out.write(`${painted(out, 'bad', `      ${wrong}`)}\n`)

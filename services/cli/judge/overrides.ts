@@ -1,9 +1,12 @@
-// `--set loop.identicalFailures=2`: thresholds and modes of rules other than the defaults, with the names, types and bounds that agent files have for them.
+// By what thresholds and modes of rules a trace is judged: the defaults; for a conversation of Weir those that were in force; before both what `--set` says, with the
+// names, types and bounds that agent files have for them.
 
 import { defaultPolicy } from '../../../shared/agents.ts'
+import type { PolicyContent } from '../../../shared/policy/entries.ts'
 import { policyKeys, readEntries } from '../../../shared/policy/entries.ts'
 import { overlaid } from '../../../shared/policy/overlay.ts'
 import { entriesOf } from '../policy-pairs.ts'
+import type { OwnSettings } from './scenario.ts'
 import type { Given } from './verdict.ts'
 
 /** What a trace can be judged by: how long a turn takes, and what it costs, no trace says. */
@@ -13,5 +16,11 @@ const keys = policyKeys.filter((key) => key !== 'caps.wallMs' && key !== 'caps.t
 export function givenBy(pairs: readonly string[]): Given {
   const { content } = readEntries(entriesOf(pairs, { flag: '--set ', keys }))
   const { calls, rounds } = content.caps
-  return { policy: overlaid(defaultPolicy, content), caps: { calls, rounds } }
+  return { policyWith: (own) => overlaid(overlaid(defaultPolicy, contentOf(own)), content), caps: { calls, rounds } }
+}
+
+/** What this version knows of it, without caps: a trace has those that its file or the caller names. */
+function contentOf(own: OwnSettings): PolicyContent {
+  const entries = Object.entries(own).flatMap(([key, value]) => (value === null ? [] : [{ key, value }]))
+  return { ...readEntries(entries).content, caps: {} }
 }

@@ -33,7 +33,7 @@ export type Raised = { step: number } & ({ intervention: Intervention; shadow: b
 export type Caps = { calls: number | undefined; rounds: number | undefined }
 
 /** All interventions, ordinary reminders aside, in the order of the steps. */
-export function play(scenario: Scenario, policy: Policy, caps: Caps): Raised[] {
+export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps: Caps): Raised[] {
   const detect = folded(loopDetector)
   const sessions = new Map<string, Session>()
   const raised: Raised[] = []
@@ -44,7 +44,7 @@ export function play(scenario: Scenario, policy: Policy, caps: Caps): Raised[] {
     if (isResponse(step)) {
       const { round, isNew } = roundOf(session, siblings)
       const left = leftOf(session, caps)
-      const proposed = proposedOf(scenario, { session, round, callsLeft: left.calls, policy }, step, siblings)
+      const proposed = proposedOf(scenario, { session, round, callsLeft: left.calls, policy: policyFor(step) }, step, siblings)
       if (isNew) session.calls += siblings.length
       const findings = judged(detect, proposed, siblings)
       if (findings.refused && left.cap !== undefined) raised.push({ step: end, ...left.cap })

@@ -36,7 +36,12 @@ export type Scenario = {
   limits?: { max_tool_calls?: number; max_turns?: number }
   expect?: Expectation
   second_by_step?: number
+  /** Of a conversation, never in a file: by what each step was judged. */
+  settingsOf?: ((step: Step) => OwnSettings) | undefined
 }
+
+/** What of the policy in force was not as by default, by key as `weir policy` has them; null: not capped. */
+export type OwnSettings = Readonly<Record<string, string | null>>
 
 /** What is known of a tool, as its agent file says it; `ignore_args`: another name of ignoreFields. */
 export type TraceHints = { poll?: boolean; mutates?: boolean; ignoreFields?: string[]; ignore_args?: string[]; loopKey?: string[] }
@@ -140,7 +145,7 @@ function readLine(file: string, line: number, text: string): Scenario {
     if (isTimeline(value)) return scenarioOf(value)
     throw mistaken(where, isTimeline.errors)
   }
-  if (isScenario(value)) return value
+  if (isScenario(value)) return { ...value, settingsOf: undefined } // a key of that name is a stranger's
   throw mistaken(where, isScenario.errors)
 }
 

@@ -1,7 +1,8 @@
-// A conversation of Weir as a scenario without a label: what its models did, round by round, so that it can be judged again by other thresholds.
+// A conversation of Weir as a scenario without a label: what its models did, round by round, with the thresholds that each was judged by, so that it can be
+// judged again by these or by others.
 
 import type { CallTimeline, RoundTimeline, Timeline } from '../inspect/timeline.ts'
-import type { Scenario, Step, ToolStep } from './scenario.ts'
+import type { OwnSettings, Scenario, Step, ToolStep } from './scenario.ts'
 
 const text = { type: 'string' }
 
@@ -23,6 +24,11 @@ export const timelineSchema = {
               type: 'object',
               required: ['response', 'calls'],
               properties: {
+                policy: {
+                  type: ['object', 'null'],
+                  required: ['differs'],
+                  properties: { differs: { type: 'object', additionalProperties: { type: ['string', 'null'] } } },
+                },
                 response: {
                   type: ['object', 'null'],
                   required: ['text', 'reasoning', 'stop'],
@@ -56,14 +62,17 @@ export const timelineSchema = {
 /** `timeline`: as `weir inspect ID --json` prints it. Rounds without a response are left out: nothing of them was said. */
 export function scenarioOf({ conversation, turns }: Timeline): Scenario {
   let response = 0
+  const settings = new Map<Step, OwnSettings>()
   const steps = turns.flatMap(({ rounds }): Step[] => [
     { kind: 'user' },
     ...rounds.flatMap((round) => {
       response += 1
-      return stepsOf(round, response)
+      const own = stepsOf(round, response)
+      for (const step of own) settings.set(step, round.policy?.differs ?? {})
+      return own
     }),
   ])
-  return { id: conversation, steps }
+  return { id: conversation, steps, settingsOf: (step) => settings.get(step) ?? {} }
 }
 
 function stepsOf({ response, calls }: RoundTimeline, turn: number): Step[] {

@@ -3,7 +3,7 @@
 import type { Intervention, Policy } from '../../../shared/messages.ts'
 import type { Raised } from './play.ts'
 import { play } from './play.ts'
-import type { Expectation, Scenario } from './scenario.ts'
+import type { Expectation, OwnSettings, Scenario, Step } from './scenario.ts'
 
 /** Of the first intervention; null where there is none. */
 export type JudgedScenario = {
@@ -24,6 +24,8 @@ export type JudgedScenario = {
   wrong: string
   /** Of each rule in shadow the first thing that it would have done. */
   shadowed: ToldIntervention[]
+  /** Of a conversation: what was not as by default in the latest round, by key; it was judged by that, as far as nobody named another value. Else null. */
+  settings: OwnSettings | null
 }
 
 export type ToldIntervention = { step: number; rule: string; kind: InterventionKind; rung: string; reason: string }
@@ -33,19 +35,27 @@ export type InterventionKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'conten
 /** The other rules are about calls. */
 const kinds: Record<string, InterventionKind> = { 'empty-response': 'empty_cap', monologue: 'monologue', chanting: 'content_loop' }
 
-/** Caps named by `--set` hold where the scenario names none. */
-export type Given = { policy: Policy; caps: { calls: number | undefined; rounds: number | undefined } }
+/** `policyWith`: what judges under a conversation's own settings, or under none. Caps named by `--set` hold where the scenario names none. */
+export type Given = { policyWith: (own: OwnSettings) => Policy; caps: { calls: number | undefined; rounds: number | undefined } }
 
-export function judge(scenario: Scenario, { policy, caps }: Given): JudgedScenario {
-  const { id, limits = {}, expect } = scenario
-  const all = play(scenario, policy, { calls: limits.max_tool_calls ?? caps.calls, rounds: limits.max_turns ?? caps.rounds })
+export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedScenario {
+  const { id, limits = {}, expect, settingsOf } = scenario
+  const policies = new Map<string, Policy>()
+  const policyFor = (step: Step) => {
+    const own = settingsOf?.(step) ?? {}
+    const key = JSON.stringify(own)
+    const policy = policies.get(key) ?? policyWith(own)
+    policies.set(key, policy)
+    return policy
+  }
+  const all = play(scenario, policyFor, { calls: limits.max_tool_calls ?? caps.calls, rounds: limits.max_turns ?? caps.rounds })
   const raised = all.filter((one) => 'cap' in one || !one.shadow)
   const [first] = raised
   const steps = raised.map(({ step }) => step)
   const wrong = wrongWith(scenario, steps)
   const known = { id, fired: first !== undefined, step: first?.step ?? null }
   const label = { expected: expect ?? null, ok: expect === undefined || expect.fires === null ? null : wrong === '', wrong }
-  const rest = { ...label, shadowed: firstInShadow(all) }
+  const rest = { ...label, shadowed: firstInShadow(all), settings: latestSettings(scenario) }
   if (first === undefined) return { ...known, rule: null, kind: null, rung: null, reason: null, ...rest }
   if ('cap' in first) return { ...known, rule: 'cap', kind: 'budget', rung: 'text_only', reason: first.reason, ...rest }
   return { ...known, ...told(first.step, first.intervention), ...rest }
@@ -53,6 +63,11 @@ export function judge(scenario: Scenario, { policy, caps }: Given): JudgedScenar
 
 function told(step: number, { rule, ruleVersion, rung, reason }: Intervention): ToldIntervention {
   return { step, rule: `${rule}@${ruleVersion}`, kind: kinds[rule] ?? 'tool_loop', rung, reason }
+}
+
+function latestSettings({ steps, settingsOf }: Scenario): OwnSettings | null {
+  const latest = steps.at(-1)
+  return settingsOf === undefined || latest === undefined ? null : settingsOf(latest)
 }
 
 function firstInShadow(raised: Raised[]): ToldIntervention[] {

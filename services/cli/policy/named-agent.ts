@@ -1,10 +1,11 @@
 // The agent of a command, and the entries that it is given: as KEY=VALUE, or as a file.
 
+import { schemaMistakes } from '../../../shared/agent-file/schema-mistakes.ts'
 import { readText } from '../../../shared/agent-file/text-file.ts'
 import { WeirError } from '../../../shared/errors.ts'
-import { limits } from '../../../shared/limits.ts'
 import type { PolicyEntry } from '../../../shared/messages.ts'
 import { policyKey } from '../../../shared/policy/entries.ts'
+import { everyAgent } from '../../../shared/topology.ts'
 import { entriesOf } from '../policy-pairs.ts'
 import { printable } from '../terminal/printable.ts'
 
@@ -13,14 +14,18 @@ export type Change = { changes: readonly string[]; file?: string | undefined }
 
 const fileBytesMax = 64 * 1024
 
-/** Throws `usage` for what cannot be an agent's name, and for a change in its place. */
+/** Throws `usage` for what cannot be an agent's name, and for a change in its place: nobody would ever read what is set under it. */
 export function checkAgent(agent: string): void {
-  const bytes = Buffer.byteLength(agent)
-  if (agent.trim() === '' || bytes > limits.agentNameBytesMax)
-    throw new WeirError('usage', `an agent's name has 1 to ${limits.agentNameBytesMax} bytes and is not blank; this one has ${bytes}`)
   const at = agent.indexOf('=')
   if (at > 0 && policyKey(agent.slice(0, at)) !== undefined)
     throw new WeirError('usage', `'${printable(agent)}' stands where the agent's name must stand: name the agent first, or '*' for all`)
+  const mistake = agent === everyAgent ? undefined : nameMistake(agent)
+  if (mistake !== undefined) throw new WeirError('usage', `the agent's name ${printable(mistake)}, or '*' for all`)
+}
+
+/** What an agent file would be told of it. */
+function nameMistake(name: string): string | undefined {
+  return schemaMistakes({ name }).complaints.find(({ path }) => path[0] === 'name')?.text
 }
 
 /** What would be set for the agent. Throws `usage`. */

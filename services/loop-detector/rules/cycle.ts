@@ -34,7 +34,7 @@ export const cycle: Rule<Memory> = {
     for (let period = 1; period <= periodMax; period++) {
       const repeated = rounds.at(-period)?.print === print
       repeats[period] = repeated ? (repeats[period] ?? 0) + 1 : 0
-      if (!repeated) ladders[period] = { rung: 'none' }
+      if (!repeated && ladders[period] !== undefined) ladders[period] = { rung: 'none' }
     }
     rounds.push({ print, leash: leashOf(calls), shown: { tool: first.tool, ...first.shown }, ref: first.ref })
     if (rounds.length > periodMax) rounds.shift()

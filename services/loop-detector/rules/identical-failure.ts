@@ -21,13 +21,16 @@ type FailureStreak = Streak & {
   /** Rounds in which it failed, and those of them in which the failure was none that clears by itself. */
   rounds: number
   firmRounds: number
+  /** The error with the values of the call in it, if it repeats any, and whether these differed in the streak: a value that stays says nothing of those that do not. */
+  echoed: number | undefined
+  namesValues: boolean
 }
 
 type Memory = { byArguments: Map<string, FailureStreak>; byError: Map<string, FailureStreak> }
 
 export const identicalFailure: Rule<Memory> = {
   name: 'identical-failure',
-  version: 1,
+  version: 2,
   endedBy: 'a success of the same operation, or a change that is new',
   begin: () => ({ byArguments: new Map(), byError: new Map() }),
 
@@ -62,11 +65,21 @@ function count(streaks: Map<string, FailureStreak>, key: string, call: CallEvide
   const known = streaks.get(key)
   if (known?.round === round) return false
   const { tool, operation } = call
-  const streak = known ?? { ...beginStreak(), tool, operation, kind: failure.kind, rounds: 0, firmRounds: 0 }
+  const streak = known ?? {
+    ...beginStreak(),
+    tool,
+    operation,
+    kind: failure.kind,
+    rounds: 0,
+    firmRounds: 0,
+    echoed: failure.echoed,
+    namesValues: false,
+  }
   matched(streak, call)
   streak.rounds += 1
   if (failure.kind !== 'transient') streak.firmRounds += 1
-  Object.assign(streak, { tool, operation, kind: failure.kind })
+  if (failure.echoed !== streak.echoed) streak.namesValues = true
+  Object.assign(streak, { tool, operation, kind: failure.kind, echoed: failure.echoed })
   touch(streaks, key, streak, limits.loopStreaksMax)
   return true
 }
@@ -82,7 +95,7 @@ function byArguments(memory: Memory, call: CallEvidence, failure: Failure, loop:
 
 function byError(memory: Memory, call: CallEvidence, failure: Failure, key: string, loop: LoopThresholds): Finding[] {
   const streak = memory.byError.get(key)
-  if (streak === undefined || streak.rounds < sameErrors(failure, loop)) return []
+  if (streak === undefined || streak.rounds < sameErrors(failure.kind, streak.namesValues, loop)) return []
   const what = `${call.tool}: ${failure.reason}`
   return [finding(streak, what, `${call.tool} failed in the same way in ${streak.rounds} rounds: ${failure.reason}`)]
 }

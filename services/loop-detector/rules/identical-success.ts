@@ -41,15 +41,14 @@ export const identicalSuccess: Rule<Memory> = {
 }
 
 function counted(memory: Memory, call: CallEvidence): SuccessStreak {
-  const key = call.key + call.result
-  const known = memory.streaks.get(key)
+  const known = memory.streaks.get(call.outcome)
   const streak = known ?? { ...beginStreak(), rounds: 0, impatientRounds: 0, waits: memory.waits }
   const isPolling = call.poll || call.waits || memory.waits > streak.waits
   matched(streak, call)
   streak.rounds += 1
   if (!isPolling) streak.impatientRounds += 1
   streak.waits = memory.waits
-  touch(memory.streaks, key, streak, limits.loopStreaksMax)
+  touch(memory.streaks, call.outcome, streak, limits.loopStreaksMax)
   return streak
 }
 

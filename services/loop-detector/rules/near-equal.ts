@@ -1,5 +1,5 @@
-// Calls that differ only in what changes by itself (stamp.ts: the time, an attempt's number, a nonce) keep succeeding with the same result: one call in
-// ever new spellings. The last and latest signal, because a difference may matter in ways that nobody sees.
+// Calls that differ only in what changes by itself (stamp.ts: the time, an attempt's number, a nonce, a remark on a command) keep succeeding with the same
+// result: one call in ever new spellings. The last and latest signal, because a difference may matter in ways that nobody sees.
 // N1. Heard after all other rules, and only of successes: for failures the error counts, whatever the arguments.
 // N2. Any result that its tool did not give before, and any call that is another one without its stamps, ends all streaks.
 // N3. What is meant to be asked again, and waits, have their longer leash.
@@ -22,14 +22,15 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 2,
+  version: 3,
   endedBy: 'a result that is new, or a call that differs in more',
   begin: () => ({ known: new Set(), streaks: new Map() }),
 
   judge(memory, { round, calls }, { loop }) {
     const seen = calls.filter(({ vetoed, effect }) => !vetoed && effect !== 'waits').map(nearOf)
     // All of them, because each is to be known from now on.
-    const isNew = seen.filter(({ near }) => meet(memory.known, near, limits.loopSeenMax)).length > 0
+    let isNew = false
+    for (const { near } of seen) if (meet(memory.known, near, limits.loopSeenMax)) isNew = true
     if (isNew) memory.streaks.clear()
     const findings: Finding[] = []
     for (const { call, near, isStamped } of seen) {
@@ -46,9 +47,9 @@ export const nearEqual: Rule<Memory> = {
 
 /** `near`: the same for calls that differ only in stamps and have the same result. */
 function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamped: boolean } {
-  const { tool, key, result, failure, value, mayBeStamped } = call
+  const { tool, result, outcome, failure, value, mayBeStamped } = call
   const plain = failure === undefined && mayBeStamped ? withoutStamps(value) : undefined
-  if (plain === undefined) return { call, near: key + result, isStamped: false }
+  if (plain === undefined) return { call, near: outcome, isStamped: false }
   return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
 }
 
@@ -57,10 +58,10 @@ function finding(streak: NearStreak, call: CallEvidence): Finding {
     rung: climb(streak),
     ordinary: false,
     key: `${call.tool} → ${call.shown.outcome}`,
-    reason: `${call.tool} was called in ${streak.rounds} rounds with arguments that differ only in a time, a number of the attempt or a nonce, and ${call.shown.outcome}`,
+    reason: `${call.tool} was called in ${streak.rounds} rounds with arguments that differ only in a time, a number of the attempt, a nonce or a remark on a command, and ${call.shown.outcome}`,
     text: noProgress(streak.shown, [
-      'These calls differ only in a time, a counter or a random value, and returned',
-      'the same result each time. Another one will return it again.',
+      'These calls differ only in a time, a counter, a random value or a remark, and',
+      'returned the same result each time. Another one will return it again.',
     ]),
     class: 'no_progress',
     evidence: streak.evidence,

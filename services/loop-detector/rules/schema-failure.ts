@@ -20,6 +20,7 @@ export const schemaFailure: Rule<Memory> = {
   begin: () => new Map(),
 
   judge(memory, { calls, rejections }, { loop }) {
+    if (rejections.length === 0 && memory.size === 0) return undefined // as nearly always
     const broke = new Set(rejections.filter(({ code }) => isSchemaFailure(code)).map(({ ordinal }) => ordinal))
     const failing = calls.filter(({ ref, failure }) => broke.has(ref.ordinal) && failure?.kind !== 'transient')
     for (const tool of new Set(failing.map(({ tool }) => tool))) touch(memory, tool, (memory.get(tool) ?? 0) + 1, limits.loopStreaksMax)

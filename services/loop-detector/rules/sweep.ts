@@ -12,6 +12,7 @@ import { beginStreak, climb, matched } from '../ladder.ts'
 import { sameAnswers } from '../patience.ts'
 import { meet } from '../recency.ts'
 import type { Rule } from '../rule.ts'
+import { textHash } from '../text-hash.ts'
 
 /** `lines`: hashes of those that results brought; `results`: of other calls, whole. What was forgotten seems new again, which is the harmless side. */
 type Memory = { lines: Set<number>; results: Set<string>; calls: Set<string>; streak: Streak; rounds: number }
@@ -71,14 +72,7 @@ function takeLines({ lines }: Memory, text: string): boolean {
   let isNew = all.length > limits.loopLinesMax
   for (const line of all.slice(0, limits.loopLinesMax)) {
     const plain = line.trim()
-    if (plain !== '' && meet(lines, hashOf(plain), limits.loopLinesMax)) isNew = true
+    if (plain !== '' && meet(lines, textHash(plain), limits.loopLinesMax)) isNew = true
   }
   return isNew
-}
-
-/** FNV-1a, 32 bits: a line that is taken for another one costs nothing but a later notice. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  return hash >>> 0
 }

@@ -32,7 +32,7 @@ describe('the same call failing again', () => {
   it('is answered at the third time by the words of I1, at the fourth by a round without tools, then by the end of the turn', () => {
     const said = played(...times(5, rejectedRound('exec', {}, 'command')))
     expect(said.map((intervention) => intervention?.rung)).toEqual([undefined, undefined, 'nudge', 'text_only', 'end'])
-    expect(said[2]).toMatchObject({ rule: 'identical-failure', ruleVersion: 1, ordinary: false, key: 'exec({})', class: null })
+    expect(said[2]).toMatchObject({ rule: 'identical-failure', ruleVersion: 2, ordinary: false, key: 'exec({})', class: null })
     expect(said[2]?.text).toBe(
       [
         'SYSTEM INTERVENTION — LOOP DETECTED',
@@ -120,6 +120,8 @@ describe('different calls failing in the same way', () => {
     [3, 'declined by user'],
     [4, 'the parser is confused'],
     [6, 'no such record'],
+    [4, "Error: Cannot find module 'left-pad'"],
+    [4, 'bash: jq: command not found'],
     [10, 'connect ECONNREFUSED'],
     [0, 'exit code 2'],
     [0, 'The tool failed with exit code 2. It wrote nothing.'],
@@ -137,6 +139,16 @@ describe('different calls failing in the same way', () => {
   it('takes longer where the error repeats the values of the call: other values may help', () => {
     const days = ['2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-07', '2026-01-08']
     expect(rungs(...days.map((day) => one('book', { day }, failing(`${day} is full`))))).toEqual([...new Array(5).fill('-'), 'nudge'])
+  })
+
+  it('takes no longer where the value that the error repeats is the same in all of them', () => {
+    const windows = (error: string) => [0, 100, 200, 300].map((offset) => one('ask', { path: 'a.log', offset }, failing(error)))
+    expect(rungs(...windows('EACCES: permission denied, open a.log'))).toEqual(['-', '-', 'nudge', 'text_only'])
+    expect(rungs(...windows('a.log is in no state to be read'))).toEqual(['-', '-', '-', 'nudge'])
+    const files = ['a.log', 'b.log', 'c.log', 'd.log'].map((path) =>
+      one('ask', { path }, failing(`EACCES: permission denied, open ${path}`)),
+    )
+    expect(rungs(...files)).toEqual(['-', '-', '-', 'nudge'])
   })
 
   it('is one loop of invented tools, whatever their names', () => {
@@ -191,6 +203,25 @@ describe('a failure streak', () => {
     expect(rungs(edit('a'), test, edit('b'), test, edit('c'), test, edit('d'), test)).toEqual(new Array(8).fill('-'))
     expect(rungs(edit('a'), test, edit('a'), test, edit('a'), test)).toEqual([...new Array(5).fill('-'), 'nudge'])
   })
+
+  it('ends with the same change again where that says something else in words', () => {
+    const test = one('run_tests', { target: 'x' }, failing('1 failed'))
+    const next = (said: string) => one('apply_next', { plan: 'p' }, ok(said))
+    const names = ['cache', 'money', 'round', 'types']
+    expect(rungs(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(new Array(8).fill('-'))
+    const look = (said: string) => one('browser_snapshot', {}, ok(said))
+    expect(rungs(...names.flatMap((name) => [look(`news of ${name}`), test]))).toEqual([...new Array(5).fill('-'), 'nudge', '-', 'text_only'])
+    expect(rungs(...names.flatMap((_, n) => [next(`started as process ${4100 + n}`), test]))[5]).toBe('nudge')
+  })
+
+  it.each(['No changes: old and new are equal', 'nothing to commit, working tree clean', 'Already up to date.', '0 replacements made'])(
+    'goes on through a change that says of itself: %s',
+    (said) => {
+      const test = one('run_tests', { target: 'x' }, failing('1 failed'))
+      const edits = ['a', 'b', 'c'].map((text) => one('edit_file', { path: 'x', text }, ok(said)))
+      expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual(['-', '-', '-', '-', '-', 'nudge'])
+    },
+  )
 
   it.each([
     ['ends with a success that the tool declares as a change', 'peek', true, ['-', '-', '-', '-', '-', 'nudge']],

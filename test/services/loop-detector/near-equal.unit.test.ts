@@ -16,6 +16,7 @@ describe('nearly equal calls with one result', () => {
     ['a parameter that keeps caches away', (n: number) => ({ url: `https://a.test/state?_=${n}&id=7` })],
     ['the number of the attempt', (n: number) => ({ id: 7, options: { retryCount: n } })],
     ['that number in a text', (n: number) => ({ note: `attempt ${n} of id seven` })],
+    ['a remark on a command', (n: number) => ({ command: 'date +%Y', description: `look ${'abcdefghi'[n]}` })],
     ['an id of the request', (n: number) => ({ id: 7, request_id: `r${n * 7919}` })],
   ])('are a loop at the eighth round where they differ in %s', (_, sent) => {
     const said = played(...each(9, (n) => asked(sent(n))))
@@ -26,6 +27,7 @@ describe('nearly equal calls with one result', () => {
 
   it.each([
     ['ids', (n: number) => ({ id: 4100 + n })],
+    ['descriptions that are no remarks on a command', (n: number) => ({ list: 'a', description: `task ${'abcdefghijklmnopqrst'[n]}` })],
     ['pages', (n: number) => ({ page: n })],
     ['days', (n: number) => ({ day: `2026-03-${10 + n}` })],
     ['slots of time', (n: number) => ({ at: `2026-03-01T${10 + n}:30:00Z` })],

@@ -296,6 +296,40 @@ describe('a schema that can be used', () => {
     expect(unusable({ properties: { a: { pattern } } })).toContain('cannot be matched in linear time')
   })
 
+  /** A chain of definitions, each of which is the next one twice: 2, 4, 8 ... references where no branch fits. */
+  const doubling = (levels: number) => {
+    const next = (level: number) => ({ anyOf: [{ $ref: `#/$defs/d${level}` }, { $ref: `#/$defs/d${level}` }] })
+    const chain = Array.from({ length: levels }, (_, n) => [`d${n + 1}`, n + 1 === levels ? { type: 'integer' } : next(n + 2)])
+    return { $defs: Object.fromEntries(chain), properties: { command: next(1) } }
+  }
+  const levelsAllowed = Math.floor(Math.log2(limits.schemaStepsMax + 2)) - 1
+
+  it('is judged as long as it takes no more than so many references', () => {
+    expect(reasonFor(doubling(levelsAllowed), { command: 'ls' })).toBe("field 'command' must match a schema in anyOf")
+    expect(reasonFor(doubling(levelsAllowed), { command: 1 })).toBeUndefined()
+  })
+
+  it.each<[string, object, string]>([
+    ['a chain of choices', doubling(levelsAllowed + 1), '{"command":"ls"}'],
+    ['a chain of choices far beyond', doubling(100), '{"command":"ls"}'],
+    [
+      'a choice that goes down with the arguments',
+      { $schema: draft07, anyOf: ['b', 'c'].map((name) => ({ allOf: [{ properties: { a: { $ref: '#' } } }, { required: [name] }] })) },
+      `${'{"a":'.repeat(60)}{}${'}'.repeat(60)}`,
+    ],
+  ])('is not judged beyond that, and the call does not run: %s', (_, schema, raw) => {
+    const rejection = rejectionOf(callOf(raw), [tool('exec', schema)])
+    expect(rejection).toMatchObject({ code: 'unusable_schema' })
+    expect(rejection?.text).toContain(`takes more than ${limits.schemaStepsMax} references to its parts`)
+  })
+
+  it('knows whether a field may be null also where its schema has very many ways to itself', () => {
+    const part = (level: number) => ({ anyOf: Array.from({ length: 20 }, () => ({ $ref: `#/$defs/d${level}` })) })
+    const chain = Array.from({ length: 12 }, (_, n) => [`d${n}`, n === 11 ? { type: 'string' } : part(n + 1)])
+    const schema = { $defs: Object.fromEntries(chain), properties: { command: { type: 'string', ...part(0) } }, required: ['command'] }
+    expect(reasonFor(schema, { command: null })).toBe("missing required field 'command'")
+  })
+
   it('does not match long texts against a pattern, also where the pattern is negated', () => {
     const text = 'x'.repeat(limits.patternTextMax + 1)
     for (const command of [{ pattern: '^x+$' }, { not: { pattern: 'rm' } }])

@@ -54,7 +54,7 @@ tools:
     timeoutMs: 5000
     poll: true
     mutates: false
-    ignoreFields: [/meta/reason]
+    ignoreFields: [/query]
     loopKey: [query]
     refusal: "{problems} Write it anew: {\\"query\\": \\"words\\"}"
     concurrency: 2
@@ -117,7 +117,7 @@ tools:
           ...{ name: 'search', description: 'Searches.', schema: query, idempotent: true, timeoutMs: 5000, poll: true },
           hints: {
             mutates: false,
-            ignoreFields: ['/meta/reason'],
+            ignoreFields: ['/query'],
             loopKey: ['query'],
             refusal: '{problems} Write it anew: {"query": "words"}',
           },

@@ -303,10 +303,39 @@ describe('a tool', () => {
 
 describe('the fields that a tool names for its judges', () => {
   const listing = 'schema: { type: object, properties: { url: { type: string }, reason: { type: string } } }'
+  const deep = `schema: ${JSON.stringify({
+    type: 'object',
+    properties: {
+      meta: { type: 'object', properties: { why: { type: 'string' } } },
+      files: { type: 'array', items: { $ref: '#/$defs/file' } },
+      tags: { type: 'array', items: { type: 'string' } },
+      any: { type: 'object', properties: { x: {} }, additionalProperties: true },
+      free: {},
+      self: { $ref: '#/$defs/self' },
+    },
+    $defs: {
+      file: { type: 'object', properties: { why: { type: 'string' } } },
+      self: { type: 'object', properties: { self: { $ref: '#/$defs/self' }, meta: { type: 'object', properties: { why: {} } } } },
+    },
+  })}`
   const open = 'schema: { type: object, properties: { url: { type: string } }, anyOf: [{ required: [url] }] }'
 
   it.each<[string, string, string[]]>([
-    [listing, 'loopKey: [url], ignoreFields: [reason, /meta/why]', []],
+    [listing, 'loopKey: [url, /url], ignoreFields: [reason]', []],
+    [deep, 'ignoreFields: [/meta/why, /files/*/why, /files/0/why, /tags/0, /any/thing, /free/*/x, /self/self/meta/why]', []],
+    [
+      deep,
+      'ignoreFields: [/meta/wy, /mta/why, /files/why, /files/*/path, /tags/*/x, /meta/a~b, /self/self/meta/x]',
+      [
+        ['"/meta/wy", which the schema of the tool does not have; did you mean /meta/why?'],
+        ['"/mta/why", which the schema of the tool does not have; did you mean /meta?'],
+        ['"/files/why", which the schema of the tool does not have; /files is a list, whose items are /files/*'],
+        ['"/files/*/path", which the schema of the tool does not have; there is /files/*/why'],
+        ['"/tags/*/x", which the schema of the tool does not have; behind /tags/* is nothing'],
+        ['"/meta/a~b", which is no JSON pointer; in a name write ~0 for ~ and ~1 for /'],
+        ['"/self/self/meta/x", which the schema of the tool does not have; there is /self/self/meta/why'],
+      ].map(([text], index) => `tools[0].ignoreFields[${index}]: is ${text}`),
+    ],
     [open, 'ignoreFields: [whatever]', []],
     [
       listing,

@@ -177,7 +177,7 @@ describe('weir import-transcript', () => {
     expect(shown.turns[0]?.rounds.some(({ intervention }) => intervention !== null)).toBe(false)
     const { stream, text } = output()
     expect(await judgeFile(bundle, { json: true }, stream)).toBe(0)
-    expect(JSON.parse(text())).toMatchObject({ id: 'log', step: 4, rung: 'nudge', rule: 'identical-failure@1' })
+    expect(JSON.parse(text())).toMatchObject({ id: 'log', step: 4, rung: 'nudge', rule: 'identical-failure@2' })
   })
 
   it('keeps the longest of requests that repeat one another, and tells transcripts apart', async () => {

@@ -2,7 +2,9 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { Timeline } from '../../../../services/cli/inspect/timeline.ts'
+import { givenBy } from '../../../../services/cli/judge/overrides.ts'
 import { readScenarios } from '../../../../services/cli/judge/scenario.ts'
+import { judge } from '../../../../services/cli/judge/verdict.ts'
 
 const read = (...lines: unknown[]) =>
   readScenarios('corpus.jsonl', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
@@ -69,8 +71,32 @@ describe('a conversation that was exported', () => {
           { kind: 'thinking_only', finish: 'length' },
           { kind: 'text', text: 'Done.' },
         ],
+        settingsOf: expect.any(Function),
       },
     ])
+  })
+
+  it('is judged by what was in force in each round, as far as nobody sets another value', () => {
+    const failing = { ...call, result: { status: 'error', text: '', reason: 'no such file' } }
+    const under = (differs: object | null) => ({ ...round([failing]), policy: differs && { version: 'v', differs } })
+    const judgedUnder = (differs: (object | null)[], ...set: string[]) => {
+      const [scenario] = read({ conversation: 'c2', turns: [{ rounds: differs.map(under) }] })
+      return scenario && judge(scenario, givenBy(set))
+    }
+    const strict = { 'loop.identicalFailures': '2', 'caps.tokens': null, 'caps.calls': '1', 'loop.ofTomorrow': '9' }
+    expect(judgedUnder([strict, strict])).toMatchObject({ step: 3, rule: 'identical-failure@2', settings: strict })
+    expect(judgedUnder([{}, strict])?.step).toBe(3)
+    expect(judgedUnder([strict, {}])).toMatchObject({ fired: false, settings: {} })
+    expect(judgedUnder([null, null, null])).toMatchObject({ step: 4, settings: {} })
+    expect(judgedUnder([strict, strict], 'loop.identicalFailures=3')?.fired).toBe(false)
+    const shadow = { 'rule.identical-failure': 'shadow' }
+    expect(judgedUnder([shadow, shadow, shadow])).toMatchObject({ fired: false, shadowed: [{ step: 4 }] })
+    expect(judgedUnder([shadow, shadow, shadow], 'rule.identical-failure=enforce')?.step).toBe(4)
+  })
+
+  it('leaves alone what a scenario of a file calls by the same name as ours', () => {
+    const [scenario] = read({ id: 'a', steps: [{ kind: 'empty' }], settingsOf: 7 })
+    expect(scenario && judge(scenario, givenBy([]))).toMatchObject({ id: 'a', settings: null })
   })
 
   it.each<[string, unknown, string]>([

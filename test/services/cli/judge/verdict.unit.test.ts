@@ -13,7 +13,7 @@ const times = (count: number, step: Step): Step[] => Array.from({ length: count 
 describe('the first intervention', () => {
   it('is told with its step, rule, kind, rung and reason', () => {
     expect(judged({ steps: times(4, failing) })).toMatchObject({
-      ...{ fired: true, step: 3, rule: 'identical-failure@1', kind: 'tool_loop', rung: 'nudge', ok: null, expected: null },
+      ...{ fired: true, step: 3, rule: 'identical-failure@2', kind: 'tool_loop', rung: 'nudge', ok: null, expected: null },
       reason: expect.stringContaining('failed in 3 rounds'),
     })
   })
@@ -91,7 +91,7 @@ describe('--set', () => {
     const scenario = { steps: times(4, failing), expect: { fires: false } }
     expect(judged(scenario, 'rule.identical-failure=shadow')).toMatchObject({
       ...{ fired: false, step: null, rule: null, ok: true },
-      shadowed: [{ step: 3, rule: 'identical-failure@1', kind: 'tool_loop', rung: 'nudge' }],
+      shadowed: [{ step: 3, rule: 'identical-failure@2', kind: 'tool_loop', rung: 'nudge' }],
     })
     expect(judged(scenario).shadowed).toEqual([])
   })

@@ -57,6 +57,16 @@ describe('weir policy', () => {
     expect(await show('coder')).toMatch(/loop\.identicalFailures +3 +default or agent file/)
   })
 
+  it.each(['Bad Name!', 'Coder', '', ' ', '-x', 'a'.repeat(65), '**'])(
+    'sets nothing for what cannot be the name of an agent: %j',
+    async (name) => {
+      const accepted = "must be 1 to 64 of a-z, 0-9 and -, not beginning with -, or '*' for all"
+      const refused = { code: 'usage', message: expect.stringContaining(accepted) }
+      await expect(said((out) => setPolicy(name, { changes: ['loop.cycleLaps=4'] }, settings, out))).rejects.toMatchObject(refused)
+      await expect(said((out) => diffPolicy(name, { changes: [] }, settings, out))).rejects.toMatchObject(refused)
+    },
+  )
+
   it('removes a record that is none of its own, and says so where it cannot go on with one', async () => {
     await withRegistry(settings, async ({ bus, topicPrefix }) => {
       const value = encode({ type: 'operator-limits', caps: defaultPolicy.caps })

@@ -29,7 +29,7 @@ describe('what would have been decided otherwise', () => {
     const [change] = await changesIn('i1-reflex-loop', 'loop.identicalFailures=2')
     expect(change).toMatchObject({
       ...{ conversation: 'i1-reflex-loop', turn: 0, round: 2, at: { topic: 'weir.rounds-checked' } },
-      ...{ was: null, is: { rung: 'nudge', rule: 'identical-failure@1' }, roundsSaved: 3, refused: [] },
+      ...{ was: null, is: { rung: 'nudge', rule: 'identical-failure@2' }, roundsSaved: 3, refused: [] },
     })
   })
 
@@ -66,7 +66,7 @@ describe('what would have been decided otherwise', () => {
 
   it('knows a rule that is only a shadow', async () => {
     const changes = await changesIn('i1-reflex-loop', 'rule.identical-failure=shadow', 'rule.schema-failure=shadow')
-    expect(changes[0]).toMatchObject({ was: { rule: 'identical-failure@1' } })
-    expect(changes[0]?.is?.rule).not.toBe('identical-failure@1')
+    expect(changes[0]).toMatchObject({ was: { rule: 'identical-failure@2' } })
+    expect(changes[0]?.is?.rule).not.toBe('identical-failure@2')
   })
 })

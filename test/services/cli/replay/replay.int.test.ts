@@ -78,7 +78,7 @@ describe('weir replay', () => {
     const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=2'] })
     expect(code).toBe(0)
     expect(text).toContain('i1-reflex-loop, turn 0, round 2')
-    expect(text).toContain('would be a nudge by identical-failure@1')
+    expect(text).toContain('would be a nudge by identical-failure@2')
     expect(text).toContain('unknown from here; saves at most 3 rounds')
     expect(text).toContain('1 of 1 conversation would have gone another way')
   })
