@@ -25,7 +25,7 @@ const partitions = 1
 /** What did not become part of the bundle, or did so in another form: a sentence and how often. */
 type Notes = Map<string, number>
 
-/** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `transcript.invalid`, `bundle.exists`. */
+/** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `transcript.invalid`, `output.*`. */
 export async function importTranscript(file: string, options: ImportTranscriptOptions, out: NodeJS.WriteStream): Promise<0 | 130> {
   const { format, output } = options
   const transcripts = readTranscripts(file, format)
