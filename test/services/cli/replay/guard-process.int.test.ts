@@ -12,7 +12,7 @@ import { startGuardProcess } from '../../../../services/cli/replay/guard/guard-p
 import { contentOf } from '../../../../services/cli/replay/what-if/asked.ts'
 import type { Change } from '../../../../services/cli/replay/what-if/change.ts'
 import { whatIf } from '../../../../services/cli/replay/what-if/what-if.ts'
-import { always, changedLog } from './bundled-log.ts'
+import { always, changedLog, rewritten } from './bundled-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -32,10 +32,10 @@ export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onT
   return file
 }
 
-async function changesBy(file: string): Promise<Change[]> {
+async function changesBy(file: string, change: Parameters<typeof changedLog>[1] = (record) => record): Promise<Change[]> {
   const process = await startGuardProcess(file)
   try {
-    const log = await changedLog('i3-no-termination', (record) => record)
+    const log = await changedLog('i3-no-termination', change)
     const { changes } = await whatIf({ log, contents: [contentOf({})], guard: process, conversation: undefined, ...always })
     return changes[0] ?? []
   } finally {
@@ -46,18 +46,32 @@ async function changesBy(file: string): Promise<Change[]> {
 const pass = 'return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: "pass" })) }'
 const passing = `const pass = (state: any, round: any) => { ${pass} }`
 
+/** Vetoes from the third round on. */
+const third = `const seen = (state ?? 0) + 1
+  const verdict = (ordinal: number) => (seen < 3 ? { ordinal, verdict: 'pass' } : { ordinal, verdict: 'reject', code: 'enough', text: 'Enough.', evidence: 'three' })
+  return { state: seen, verdicts: round.calls.map(({ ordinal }: any) => verdict(ordinal)) }`
+
 describe('a guard in a replay', () => {
   it('that lets everything pass changes nothing', async () => {
     expect(await changesBy(guardFile(pass))).toEqual([])
   })
 
   it('is told where it would have vetoed first, and which calls had succeeded; it remembers a conversation as it does in production', async () => {
-    const third = `const seen = (state ?? 0) + 1
-      const verdict = (ordinal: number) => (seen < 3 ? { ordinal, verdict: 'pass' } : { ordinal, verdict: 'reject', code: 'enough', text: 'Enough.', evidence: 'three' })
-      return { state: seen, verdicts: round.calls.map(({ ordinal }: any) => verdict(ordinal)) }`
     const [change] = await changesBy(guardFile(third))
     expect(change).toMatchObject({ round: 3, was: null, is: { rung: 'veto', rule: 'mine@1', reason: 'three' }, roundsSaved: 4 })
     expect(change?.refused.map(({ round }) => round)).toEqual([3, 4, 5, 6])
+  })
+
+  it('is told as no change where an earlier version of it had decided the same', async () => {
+    const earlier = { name: 'mine', version: '0', tools: [], deadlineMs: 1000, onTimeout: 'reject' as const, rules: null }
+    const [change, ...others] = await changesBy(guardFile(third), (record, message) => {
+      if (message.type === 'round-checked') return rewritten(record, { ...message, policy: { ...message.policy, guards: [earlier] } })
+      if (message.type !== 'round-executed' || message.round !== 3) return record
+      const results = message.results.map((result) => ({ ...result, status: 'vetoed' as const, reason: 'vetoed by guard mine: enough' }))
+      return rewritten(record, { ...message, results })
+    })
+    expect(change).toMatchObject({ round: 4, was: null, is: { rung: 'veto', rule: 'mine@1', calls: [0] } })
+    expect(others).toEqual([])
   })
 
   it.each([
