@@ -5,7 +5,7 @@
 // P2. A call that the validator refuses gets Weir's answer, not the recorded one: what a refused call brought elsewhere cannot stand in a record. It is told.
 // P3. What the transcript ends with stays open: the last calls of a turn that have no result are never answered, a turn without an end is cancelled when the
 //     next one begins.
-// P4. There is no clock: each record is a millisecond younger than the one before.
+// P4. There is no clock: each step is a millisecond later than the one before, and what a step writes has one time, as in a log.
 
 import { defaultSettings, policyOf } from '../../../shared/agents.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'
@@ -102,13 +102,13 @@ export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Pl
   function append(topic: TopicName, { key, value, id }: Pick<StoredRecord, 'key' | 'value' | 'id'>): void {
     const offset = ends.get(topic) ?? 0
     ends.set(topic, offset + 1)
-    now += 1
     const record = { topic, partition, offset, time: now, key, value, id }
     written.push(record)
     for (const [name] of folds) if (stages[name].inbox === topic) inboxes.set(name, [...(inboxes.get(name) ?? []), inLog(record)])
   }
 
   function observe(topic: TopicName, message: Message): void {
+    now += 1
     append(topic, { key: keyOf(message), value: encode(message), id: undefined })
   }
 
@@ -121,6 +121,7 @@ export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Pl
         inboxes.delete(name)
         for (const record of records) {
           isMoving = true
+          now += 1
           for (const output of (await fold.take(record)).records) append(output.topic.slice(topicPrefix.length) as TopicName, output)
         }
       }

@@ -40,7 +40,7 @@ drop('worker')
 process.on('message', ({ number, ...question }: Question & { number: number }) => {
   const answered = (answer: Answer): void => void send?.({ number, ...answer })
   answerTo(question as Question).then(answered, (error: unknown) => {
-    answered({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+    answered({ kind: 'failed', reason: told(error) })
   })
 })
 process.on('disconnect', () => process.exit())
@@ -75,9 +75,24 @@ function noting(loaded: Guard): Guard {
     ...{ name, version, tools, deadlineMs, onTimeout, ...(stateKeptMs === undefined ? {} : { stateKeptMs }) },
     judge(state, round) {
       note(round)
-      return loaded.judge(state, round)
+      try {
+        return loaded.judge(state, round)
+      } catch (error) {
+        throw new Error(told(error), { cause: error })
+      }
     },
   }
+}
+
+/** What Node says of a right that is not given is for whoever starts it. */
+function told(error: unknown): string {
+  const { message, cause = error } = error instanceof Error ? error : { message: String(error) }
+  const { code, permission, resource } = cause as { code?: unknown; permission?: unknown; resource?: unknown }
+  if (code !== 'ERR_ACCESS_DENIED') return message
+  const denied = `${permission === 'FileSystemRead' ? 'reads' : `asks for ${permission}`}${resource === '' ? '' : ` ${resource}`}`
+  const which =
+    'while it is loaded its package (the folder of its package.json, or where there is none its own folder) and node_modules, and nothing more'
+  return `${message.replace(/Access to this API has been restricted.*/s, '')}it ${denied}, which a guard in a replay may not: it may read ${which}`
 }
 
 function note({ conversation, turn, round }: GuardedRound): void {

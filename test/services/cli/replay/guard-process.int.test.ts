@@ -15,7 +15,12 @@ import { whatIf } from '../../../../services/cli/replay/what-if/what-if.ts'
 import { always, changedLog, rewritten } from './bundled-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const foreign = mkdtempSync(join(tmpdir(), 'weir-foreign-'))
+const elsewhere = join(foreign, 'else.mjs')
+writeFileSync(elsewhere, '')
+afterAll(() => {
+  for (const made of [folder, foreign]) rmSync(made, { recursive: true, force: true })
+})
 
 let files = 0
 
@@ -105,7 +110,7 @@ Array.prototype.flatMap = function (this: any[], take: any) {
     const tried = [
       `['environment', () => { if (Object.keys(process.env).length === 0) throw new Error('none') }]`,
       `['file', () => fs.writeFileSync(${JSON.stringify(join(folder, 'out'))}, '')]`,
-      `['foreign file', () => fs.readFileSync('/etc/hosts')]`,
+      `['foreign file', () => fs.readFileSync(${JSON.stringify(elsewhere)})]`,
       `['database', () => new (process.getBuiltinModule('node:sqlite').DatabaseSync)(${JSON.stringify(join(folder, 'out.db'))})]`,
       `['process', () => spawnSync('true')]`,
       `['thread', () => new Worker('1', { eval: true })]`,
@@ -129,6 +134,16 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
 `
     const file = guardFile('throw new Error("done: " + done + ".")', worldly)
     await expect(changesBy(file)).rejects.toThrow(/judge threw: done: \./)
+  })
+
+  it('says what it may read where it reads something else, while it is loaded and while it judges', async () => {
+    const early = startGuardProcess(guardFile(pass, `import ${JSON.stringify(elsewhere)}`))
+    await expect(early).rejects.toThrow(`cannot be loaded: it reads ${elsewhere}, which a guard`)
+    const late = guardFile(
+      'readFileSync(import.meta.filename); return pass(state, round)',
+      `import { readFileSync } from 'node:fs'\n${passing}`,
+    )
+    await expect(changesBy(late)).rejects.toThrow(/round 1 of .*: judge threw: it reads .*guard-\d+\.ts, which a guard in a replay may not/)
   })
 
   it.each([
