@@ -93,10 +93,15 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
 
 /** What a crash leaves of it has no trailer and a name of its own, so it needs no journal on the disk. (Off is refused: node:sqlite is defensive.) */
 function opened(file: string): DatabaseSync {
-  const db = new DatabaseSync(file)
-  db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000')
-  db.exec(`BEGIN; ${bundleTables}`)
-  return db
+  try {
+    const db = new DatabaseSync(file)
+    db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000')
+    db.exec(`BEGIN; ${bundleTables}`)
+    return db
+  } catch (error) {
+    rmSync(file, { force: true })
+    throw refusal(file, error)
+  }
 }
 
 function conversationOf(topic: string, key: string): string | null {

@@ -35,13 +35,11 @@ async function run(...args: string[]): Promise<{ code: number | null; errors: st
 describe('a bundle that was cut', () => {
   it.each([
     [['inspect', 'cut.weir']],
-    [['conversations', '--bundle', 'cut.weir']],
     [['report', 'cut.weir', '-o', 'new.html']],
     [['export', '--bundle', 'cut.weir', '-o', 'new.weir']],
     [['import', 'cut.weir', '--data-folder', 'new']],
     [['judge', 'cut.weir']],
     [['replay', 'cut.weir']],
-    [['dead-letters', '--bundle', 'cut.weir']],
   ])(
     'ends weir %j with 2, and leaves nothing',
     async (args) => {

@@ -4,7 +4,9 @@ import type { StoredRecord } from '../../../../shared/bus/port.ts'
 import { decode } from '../../../../shared/codec.ts'
 import type { Guard } from '../../../../shared/guard.ts'
 import { registrationFault } from '../../../../shared/guards/registration.ts'
+import { limits } from '../../../../shared/limits.ts'
 import type { GuardVerdict, Message } from '../../../../shared/messages.ts'
+import { shortened } from '../../../../shared/text-cut.ts'
 
 export type LoadedGuard = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'>
 
@@ -23,7 +25,7 @@ export function answerIn(message: unknown, number: number): Answer | undefined {
   if (!isObject(message) || message.number !== number) return undefined
   const { kind, guard, reason, rounds } = message
   if (kind === 'loaded' && isLoadedGuard(guard)) return { kind, guard }
-  if (kind === 'failed' && typeof reason === 'string') return { kind, reason }
+  if (kind === 'failed' && typeof reason === 'string') return { kind, reason: shortened(reason, limits.guardEvidenceBytesMax) }
   return kind === 'judged' && Array.isArray(rounds) && rounds.every(isAnsweredRound) ? { kind, rounds } : undefined
 }
 

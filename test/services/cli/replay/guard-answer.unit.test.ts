@@ -19,6 +19,11 @@ describe('an answer', () => {
     expect(answerIn({ number: 1, ...answer }, 2)).toBeUndefined()
   })
 
+  it('that gives a reason without end is taken with the beginning of it', () => {
+    const answer = answerIn({ number: 1, kind: 'failed', reason: 'x'.repeat(10_000_000) }, 1)
+    expect(answer).toEqual({ kind: 'failed', reason: expect.stringMatching(/^x{4000,4096}…$/) })
+  })
+
   it.each([
     ['no object', 'loaded'],
     ['nothing', null],
