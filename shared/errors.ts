@@ -30,13 +30,15 @@ export const errorCodes = [
   'bus.group-foreign',
   'bus.compression-unreadable',
   'bus.record-unreadable',
-  // bundles: a file that is none, one that was damaged or made by a newer Weir, one that is there already
+  // bundles: a file that is none, one that was damaged or made by a newer Weir
   'bundle.invalid',
   'bundle.damaged',
   'bundle.newer-version',
   'bundle.unknown-schema',
   'bundle.turn-cut',
-  'bundle.exists',
+  // a file that a command makes: one that is there already, a place where nothing can be written
+  'output.exists',
+  'output.unwritable',
   // runtime
   'runtime.assertion',
   // the tables that a gateway reads before it asks a model

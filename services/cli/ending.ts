@@ -1,13 +1,17 @@
-// How the process of a command ends, and with which code: 0 done, 1 trouble, 2 bad usage; of a turn: 3, it ended with the agent's fallback; of a decision:
-// 4, it changes nothing. What ends in no such way was ended by somebody else, and says so.
+// How the process of a command ends, and with which code:
+// E1. 0 it is done, or the answer is yes; 1 the answer is no, or trouble; 2 what was given cannot be used: flags, settings, a file that was named.
+// E2. Of a command whose 1 is an answer, trouble is 2 as well, so that nobody takes one for the other (`answers`).
+// E3. Of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing; 130: stopped by Ctrl-C, and nothing was made.
+// What ends in no such way was ended by somebody else, and says so.
 
 import { writeSync } from 'node:fs'
+import type { Command } from 'commander'
 import { CommanderError } from 'commander'
 import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
 import { printableLines } from './terminal/printable.ts'
 
-/** What a person wrote, and has to write otherwise. */
+/** What a person wrote or named, and has to write otherwise or to replace. */
 const usageErrors = new Set<ErrorCode>([
   'usage',
   'settings.invalid',
@@ -22,16 +26,31 @@ const usageErrors = new Set<ErrorCode>([
   'approval.unknown',
   'approval.ambiguous',
   'transcript.invalid',
+  'bundle.invalid',
+  'bundle.damaged',
+  'bundle.newer-version',
+  'bundle.unknown-schema',
+  'bundle.turn-cut',
+  'output.exists',
+  'output.unwritable',
 ])
+
+/** E1 to E3, for `weir --help`. */
+export const exitCodesHelp = `
+Exit codes: 0 done, or the answer is yes. 1 the answer is no (replay, judge, normalize, policy diff, topics, doctor, dead-letters retry), or trouble.
+2 flags, settings or a file that cannot be used; where 1 is an answer, any trouble. 3 (ask) the agent's fallback. 4 (approve, reject) decided before.
+130 stopped by Ctrl-C.`
 
 /** The command is done, and the exit code its own. */
 let hasEnded = false
 
 let troubleCode = 1
 
-/** For a command whose 1 is an answer: trouble is this one. */
-export function troubleIs(code: number): void {
-  troubleCode = code
+/** For a command whose 1 is an answer (E2), which its help says: `yes` and `no` complete `exit 0:` and `1:`. */
+export function answers(command: Command, { yes, no }: { yes: string; no: string }): Command {
+  return command.addHelpText('after', `\nExit codes: 0 ${yes}; 1 ${no}; 2 trouble, also bad usage.`).hook('preAction', () => {
+    troubleCode = 2
+  })
 }
 
 /** For a command that leaves something open. */
@@ -48,7 +67,7 @@ export async function runToItsEnd(command: () => Promise<unknown>): Promise<void
   // The module of a guard runs in this process and may call process.exit: that must not look like success.
   process.once('exit', (code) => {
     if (hasEnded || code > 128) return // the latter: as by a signal, such as Ctrl-C
-    if (code === 0) process.exitCode = 1
+    if (code === 0) process.exitCode = troubleCode
     writeSync(2, 'weir: this process was ended before the command was done: does a guard call process.exit?\n')
   })
   try {

@@ -13,12 +13,13 @@ import { addSetup } from './commands/setup.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTopics } from './commands/topics.ts'
 import { addUp } from './commands/up.ts'
-import { runToItsEnd } from './ending.ts'
+import { exitCodesHelp, runToItsEnd } from './ending.ts'
 
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
   .exitOverride()
   .showSuggestionAfterError()
+  .addHelpText('after', exitCodesHelp)
 
 program.commandsGroup('Talk to an agent:')
 addDemo(program)

@@ -6,7 +6,7 @@ import { listenForInterrupts } from './interrupts.ts'
 
 /**
  * `make` fills and finishes the bundle, and gives what to tell of it; undefined: `signal` had aborted, and it is not finished. Resolves to the exit
- * code; 130: stopped by Ctrl-C. Throws `bundle.exists`, and what `make` throws.
+ * code; 130: stopped by Ctrl-C. Throws `output.exists`, `output.unwritable`, and what `make` throws.
  */
 export async function makeBundle(
   { output, force = false }: { output: string; force?: boolean | undefined },

@@ -6,8 +6,8 @@ import type { PolicyEntry } from '../../shared/messages.ts'
 import { policyKey, policyKeys, readEntries, unknownKey } from '../../shared/policy/entries.ts'
 
 /**
- * One entry for each key, under its full name; of a key that is given twice the last one. `flag`: what stands before a pair on the command line, with its
- * blank; `keys`: those that can be given. Throws `usage`, which says what there is.
+ * One entry for each key, under its full name. `flag`: what stands before a pair on the command line, with its blank; `keys`: those that can be given.
+ * Throws `usage`, which says what there is, also for a key that is given twice: whichever counted, somebody would have meant the other.
  */
 export function entriesOf(
   pairs: readonly string[],
@@ -20,7 +20,11 @@ export function entriesOf(
     const key = policyKey(given)
     if (key === undefined || !keys.includes(key)) throw new WeirError('usage', `${flag}${shown(pair)} ${unknownKey(given, keys)}`)
     if (at < 0) throw new WeirError('usage', `${flag}${key} has no value; write ${flag}${key}=VALUE`)
-    entries.set(key, pair.slice(at + 1).trim())
+    const value = pair.slice(at + 1).trim()
+    const earlier = entries.get(key)
+    if (earlier !== undefined)
+      throw new WeirError('usage', `${flag}${key} is given twice, as ${shown(earlier)} and as ${shown(value)}: give it once`)
+    entries.set(key, value)
   }
   const given = [...entries].map(([key, value]) => ({ key, value }))
   const [fault] = readEntries(given).faults

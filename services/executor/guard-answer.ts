@@ -44,7 +44,12 @@ export function silenceOf({ name, version, onTimeout, ordinals }: AwaitedGuard):
 export function vetoed(guard: string, { code, text }: CallVerdict): CallEnding {
   const named = `the guard "${guard}" `
   const why = text.startsWith(named) ? text : `${named}says: ${text}`
-  return { status: 'vetoed', text: `Tool call vetoed before execution: ${why}`, reason: `vetoed by guard ${guard}: ${code}` }
+  return { status: 'vetoed', text: `Tool call vetoed before execution: ${why}`, reason: `${vetoReason(guard)}${code}` }
+}
+
+/** What the reason of a call begins with that this guard vetoed. */
+export function vetoReason(guard: string): string {
+  return `vetoed by guard ${guard}: `
 }
 
 /** A guard's wish for an intervention, within its bounds. */

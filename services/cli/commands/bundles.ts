@@ -22,7 +22,7 @@ export function addBundles(program: Command): void {
     })
 
   withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
-    .description('makes a data folder of a bundle: the log as it was, offsets and times too; only where there is none yet')
+    .description('makes a data folder of a bundle: the log as it was, offsets and times too, and so only where there is none yet')
     .argument('<file>', 'the bundle, which weir export made')
     .action(async (file, options) => {
       process.exitCode = await (await import('../import/import.ts')).importBundle(file, await settingsOf(options), process.stdout)

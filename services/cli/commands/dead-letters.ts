@@ -1,6 +1,7 @@
 // weir dead-letters list, show, retry.
 
 import type { Command } from 'commander'
+import { answers } from '../ending.ts'
 import { bundleOption, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addDeadLetters(program: Command): void {
@@ -23,10 +24,9 @@ export function addDeadLetters(program: Command): void {
       (await import('../dead-letters/list.ts')).showDeadLetter(place, options, await settingsOf(options), process.stdout),
     )
 
-  withLetterFilter(withSettings(deadLetters.command('retry'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous']))
-    .description(
-      'writes their records again, to where they were read: messages, cancels and decisions, which come from outside; exit 0: each is written, 1: one is not',
-    )
+  const retry = answers(deadLetters.command('retry'), { yes: 'each is written, now or before', no: 'one is not' })
+  withLetterFilter(withSettings(retry, [...whichBus, 'topicPrefix', 'logLevel', 'synchronous']))
+    .description('writes their records again, to where they were read: messages, cancels and decisions, which come from outside')
     .argument('[places...]', 'PARTITION/OFFSET, as the list shows it')
     .option('--all', 'all of them, or all that the other options name')
     .option('--yes', 'does not ask first')

@@ -8,13 +8,13 @@ import { settingsOf, whichBus, withSettings } from './flags.ts'
 export function addDemo(program: Command): void {
   withSettings(program.command('demo'), [...whichBus, 'topicPrefix', 'agents', 'logLevel', 'partitions', 'synchronous'])
     .description(
-      'plays incident I1 twice, through a plain loop and through Weir; needs no key and no broker; on Kafka, over the stages that run there',
+      'plays incident I1 twice, through a plain loop and through Weir; needs no key and no broker; on Kafka, over the stages that run there; keeps its log only where --data-folder names a new folder',
     )
     .addOption(new Option('--bad <model>', 'which bad model plays').choices([...badModels]).default('reflex'))
     .action(async (options) => {
       const settings = await settingsOf(options)
       if (settings.bus === 'kafka') return (await import('../demo/over-stages.ts')).runDemoOverStages(options.bad, settings, process.stdout)
-      await (await import('../demo/demo.ts')).runDemo(options.bad, settings, process.stdout)
+      await (await import('../demo/demo.ts')).runDemo({ bad: options.bad, keptIn: options.dataFolder }, settings, process.stdout)
     })
 
   program

@@ -3,18 +3,15 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import type { ProviderName } from '../../../shared/agents.ts'
-import { troubleIs } from '../ending.ts'
+import { answers } from '../ending.ts'
 import { listed, settingsOf, whichBus, withSettings } from './flags.ts'
 
 /** Those that an agent file can name. */
 const providerNames: ProviderName[] = ['anthropic', 'openai-chat', 'openai-responses']
 
 export function addJudging(program: Command): void {
-  program
-    .command('normalize')
-    .description(
-      'what Weir makes of recorded streams, offline: their parts and calls; exit 0: each was read, whatever it holds, 1: one is no recorded stream',
-    )
+  answers(program.command('normalize'), { yes: 'each was read, whatever it holds', no: 'one is no recorded stream' })
+    .description('what Weir makes of recorded streams, offline: their parts and calls')
     .argument('<files...>', 'server-sent events as bytes, or JSON lines with one payload each')
     .addOption(new Option('--provider <provider>', 'whose format it is').choices(providerNames).makeOptionMandatory())
     .option(
@@ -26,10 +23,9 @@ export function addJudging(program: Command): void {
       process.exitCode = await (await import('../normalize/normalize.ts')).normalize(files, options, process.stdout)
     })
 
-  program
-    .command('judge')
+  answers(program.command('judge'), { yes: 'all are as labelled, or none has a label', no: 'one is not' })
     .description(
-      'scenarios, or conversations as weir inspect --json prints them or of a bundle, through validator and loop-detector, offline; exit 1: not as labelled',
+      'scenarios, or conversations as weir inspect --json prints them or of a bundle, through validator and loop-detector, offline',
     )
     .argument('<file>', 'JSON lines; services/cli/judge/README.md explains the format; or a bundle')
     .option(
@@ -42,23 +38,27 @@ export function addJudging(program: Command): void {
       process.exitCode = await (await import('../judge/judge.ts')).judgeFile(file, options, process.stdout)
     })
 
-  withSettings(program.command('replay'), [...whichBus, 'topicPrefix'])
+  const replay = answers(program.command('replay'), {
+    yes: 'the same, or what --set, --policy, --guard or --sweep asks is told',
+    no: 'something differs, and the first difference is shown',
+  })
+  withSettings(replay, [...whichBus, 'topicPrefix'])
     .description(
-      "every stage's decisions again, from the log or a bundle alone, compared with what was written; exit 0: the same, 1: the first difference is shown, 2: trouble. With --set, --policy, --guard or --sweep: what would have been decided otherwise",
+      "every stage's decisions again, from the log or a bundle alone, compared with what was written; with --set, --policy, --guard or --sweep: what would have been decided otherwise",
     )
     .argument('[bundle]', 'a file of weir export; default: the log that the settings name')
     .option('--conversation <id>', 'only of this conversation')
     .option('--since <time>', "turns that began not before this: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
     .option('--until <time>', 'what was read before this')
     .option('--set <key=value>', 'a threshold, a cap or the mode of a rule: loop.identicalFailures=2; may be given again', listed)
-    .option('--policy <file>', 'YAML or JSON with the sections loop, empty and caps of an agent file')
+    .option('--policy <file>', 'an agent file, of which loop, empty and caps count; those by themselves; or a file of weir policy set')
     .option('--guard <guard>', 'a guard that judges too, with =OPTIONS as for weir ask; it runs in a process of its own')
     .option('--sweep <key=from..to>', 'each value of a threshold: a table and a plot')
     .option('-o, --output <file>', 'the plot of --sweep as SVG')
+    .option('--force', 'writes over a file that is there')
     .option('--full', 'values and lists without a limit')
     .option('--json', 'one JSON object; services/cli/replay/README.md says what is in it')
     .action(async (bundle, options) => {
-      troubleIs(2)
       process.exitCode = await (await import('../replay/replay.ts')).replay(bundle, options, await settingsOf(options), process.stdout)
     })
 }

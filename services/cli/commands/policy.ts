@@ -1,6 +1,7 @@
 // weir policy set, get, diff, unset.
 
 import type { Command } from 'commander'
+import { answers } from '../ending.ts'
 import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addPolicy(program: Command): void {
@@ -29,8 +30,8 @@ export function addPolicy(program: Command): void {
       (await import('../policy/look.ts')).getPolicy(agent, options, await settingsOf(options), process.stdout),
     )
 
-  withSettings(policy.command('diff'), [...whichBus, 'topicPrefix'])
-    .description('what changes would come to; without them, what is set for the agent changes; exit 0: nothing, 1: something')
+  withSettings(answers(policy.command('diff'), { yes: 'nothing would change', no: 'something would' }), [...whichBus, 'topicPrefix'])
+    .description('what changes would come to; without them, what is set for the agent changes')
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument('[changes...]', 'KEY=VALUE, as for weir policy set')
     .option('--file <file>', 'JSON, by key, in the place of all that is set for the agent')

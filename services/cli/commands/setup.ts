@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { settingKeys } from '../../../shared/settings.ts'
+import { answers } from '../ending.ts'
 import { withSettings } from './flags.ts'
 
 export function addSetup(program: Command): void {
@@ -16,8 +17,8 @@ export function addSetup(program: Command): void {
     .option('--json', 'one JSON object, by setting')
     .action(async (options) => (await import('../settings.ts')).showSettings(options, options, process.stdout))
 
-  withSettings(program.command('doctor'), settingKeys)
-    .description('what is missing or odd on this machine, with the remedy; exit 0: nothing is wrong, 1: something is')
+  withSettings(answers(program.command('doctor'), { yes: 'nothing is wrong', no: 'something is' }), settingKeys)
+    .description('what is missing or odd on this machine, with the remedy')
     .option('--agent <file>', 'an agent file, or a folder of them; default: agent.yaml, if it is here')
     .option('--online', 'also asks whether models and servers of tools can be reached')
     .action(async (options) => {

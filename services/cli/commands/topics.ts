@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { SettingKey } from '../../../shared/settings.ts'
+import { answers } from '../ending.ts'
 import { keeping, listed, whichBus, withSettings } from './flags.ts'
 
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
@@ -15,19 +16,16 @@ export function addTopics(program: Command): void {
     .option('--json', 'one JSON object')
     .action(async (options) => (await import('../topics/topics.ts')).showPlan(options, process.stdout))
 
-  withSettings(topics.command('create'), [...topicSettings, ...keeping])
-    .description(
-      'creates those that are missing, also of the guards that are registered, and changes none that exists; exit 0: all are as Weir needs them, 1: one is not',
-    )
+  const all = { yes: 'all are as Weir needs them', no: 'one is not' }
+  withSettings(answers(topics.command('create'), all), [...topicSettings, ...keeping])
+    .description('creates those that are missing, also of the guards that are registered, and changes none that exists')
     .option('--json', 'one JSON object')
     .action(async (options) => {
       process.exitCode = await (await import('../topics/topics.ts')).createMissing(options, process.stdout, process.stderr)
     })
 
-  withSettings(topics.command('check'), [...topicSettings, ...keeping])
-    .description(
-      'compares them, and those of the guards that are registered, with the plan; exit 0: all are as Weir needs them, 1: each difference is told with its remedy',
-    )
+  withSettings(answers(topics.command('check'), all), [...topicSettings, ...keeping])
+    .description('compares them, and those of the guards that are registered, with the plan; each difference is told with its remedy')
     .option('--json', 'one JSON object')
     .action(async (options) => {
       process.exitCode = await (await import('../topics/topics.ts')).checkTopics(options, process.stdout, process.stderr)

@@ -1,5 +1,6 @@
 // Dead letters as they stand in the log: which there are, the record that each is about, and whether that record can be written again.
 
+import { nearestName } from '../../../shared/agent-file/nearest-name.ts'
 import type { Offset, StoredRecord } from '../../../shared/bus/port.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
 import { decode } from '../../../shared/codec.ts'
@@ -7,7 +8,7 @@ import { WeirError } from '../../../shared/errors.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { DeadLetter, Message, MessageType } from '../../../shared/messages.ts'
 import type { TopicName, Writer } from '../../../shared/topology.ts'
-import { keyOf, topics } from '../../../shared/topology.ts'
+import { keyOf, stageNames, topics } from '../../../shared/topology.ts'
 import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
 import { endsOf } from '../open-log.ts'
@@ -20,8 +21,9 @@ export type Letter = { place: string; at: Milliseconds; letter: DeadLetter }
 
 export type LetterFilter = { conversation?: string; stage?: string; code?: string; since?: string }
 
-/** By partition, then in the order of the log. Bytes there that are no dead letter are left out. */
+/** By partition, then in the order of the log. Bytes there that are no dead letter are left out. Throws `usage`. */
 export async function* lettersIn(log: OpenLog, { conversation, stage, code, since }: LetterFilter): AsyncGenerator<Letter> {
+  if (stage !== undefined && !stageNames.some((name) => name === stage)) throw noStage(stage)
   const from = since === undefined ? 0 : instantOfFlag('--since', since, log.bus.clock.now())
   for (const { partition } of await endsOf(log, 'dead-letters'))
     for await (const records of scan(log, { topic: 'dead-letters', partition, since: from }))
@@ -32,6 +34,12 @@ export async function* lettersIn(log: OpenLog, { conversation, stage, code, sinc
         if ((stage ?? letter.stage) !== letter.stage || (code ?? letter.code) !== letter.code) continue
         yield letterAt(record, letter)
       }
+}
+
+function noStage(given: string): WeirError {
+  const near = nearestName(given, stageNames)
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`
+  return new WeirError('usage', `--stage is '${printable(given)}', and no stage is called so.${meant} There are ${stageNames.join(', ')}`)
 }
 
 /** Throws `usage` where no dead letter stands. */

@@ -2,23 +2,27 @@
 // D1. Only what comes from outside (letters.ts says why), and to the partition of its key, wherever it stood.
 // D2. A record that was written again is known by its bytes in the log, newer than the letter, and is not written a second time. Two who retry at the same
 //     moment may both write; what a client sends has an id of its own for that.
-// Exit codes: 0 each is written, now or before; 1 one is not; 2 bad usage.
+// Exit codes: 0 each is written, now or before; 1 one is not; 2 trouble.
 
 import { createInterface } from 'node:readline/promises'
 import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { Appended } from '../../../shared/bus/port.ts'
+import { systemClock } from '../../../shared/clock.ts'
+import type { ErrorCode } from '../../../shared/errors.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { partitionCount } from '../../open-bus.ts'
 import { withRegistry } from '../guard/registry.ts'
 import type { OpenLog } from '../open-log.ts'
 import { existingLogFile } from '../open-log.ts'
-import { scan } from '../scan.ts'
 import type { Streams } from '../streams.ts'
 import { processStreams } from '../streams.ts'
 import { printable } from '../terminal/printable.ts'
+import { createProgress } from '../terminal/progress.ts'
 import { count } from '../terminal/quantities.ts'
-import type { Letter, LetterFilter, Original } from './letters.ts'
+import type { Copies } from './copies.ts'
+import { copiesOf } from './copies.ts'
+import type { Letter, LetterFilter } from './letters.ts'
 import { faultOf, letterNamed, lettersIn, originalOf } from './letters.ts'
 
 export type RetryOptions = LetterFilter & { all?: boolean; yes?: boolean }
@@ -40,8 +44,9 @@ export async function retryDeadLetters(
   if (settings.bus === 'embedded') existingLogFile(settings)
   return withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
-    const log: OpenLog = { bus, topicPrefix, partitions, hasIndex: false, progress: { expect() {}, read() {}, end() {} } }
-    const letters = await wantedOf(log, places, options)
+    const progress = createProgress(process.stderr, systemClock, process.env)
+    const log: OpenLog = { bus, topicPrefix, partitions, hasIndex: false, progress }
+    const letters = await wantedOf(log, places, options).finally(progress.end)
     if (letters.length === 0) {
       streams.out.write('There is no dead letter of that kind.\n')
       return 0
@@ -50,9 +55,10 @@ export async function retryDeadLetters(
       streams.out.write('nothing was written\n')
       return 1
     }
+    const copies = await copiesOf(log, letters).finally(progress.end)
     let refused = 0
     for (const letter of letters) {
-      const { told, isWritten } = await retry(log, letter)
+      const { told, isWritten } = await retry(log, letter, copies)
       if (!isWritten) refused += 1
       streams.out.write(`${printable(`${letter.place}: ${told}`)}\n`)
     }
@@ -83,33 +89,27 @@ async function isConfirmed(letters: number, { input, errors }: Streams): Promise
   }
 }
 
-async function retry(log: OpenLog, { letter }: Letter): Promise<{ told: string; isWritten: boolean }> {
+async function retry(log: OpenLog, { letter }: Letter, copies: Copies): Promise<{ told: string; isWritten: boolean }> {
   const original = await originalOf(log, letter)
   const fault = faultOf(original)
   if (fault !== undefined) return { told: `not written: ${fault}`, isWritten: false }
   const partition = partitionOf(original.key, log.partitions)
-  const before = await writtenAgain(log, original, letter, partition)
+  const before = copies.of(original, letter)
   if (before !== undefined) return { told: `was written again before, as ${original.topic}/${partition}/${before}`, isWritten: true }
   const topic = `${log.topicPrefix}${original.topic}`
-  const [appended] = await log.bus.append([{ topic, partition, key: original.key, value: original.value }])
-  return { told: `written again, as ${original.topic}/${partition}/${(appended as Appended).offset}`, isWritten: true }
+  try {
+    const [appended] = await log.bus.append([{ topic, partition, key: original.key, value: original.value }])
+    const { offset } = appended as Appended
+    copies.written(original, offset)
+    return { told: `written again, as ${original.topic}/${partition}/${offset}`, isWritten: true }
+  } catch (error) {
+    if (error instanceof WeirError && ofThisRecord.has(error.code)) return { told: `not written: ${error.message}`, isWritten: false }
+    throw error
+  }
 }
 
-/** Keeps D2. Undefined: it is not there. */
-async function writtenAgain(
-  log: OpenLog,
-  { topic, key, value }: Original,
-  letter: Letter['letter'],
-  partition: number,
-): Promise<number | undefined> {
-  if (topic === undefined) return undefined
-  for await (const records of scan(log, { topic, partition, since: letter.time }))
-    for (const record of records) {
-      const isItself = partition === letter.partition && record.offset <= letter.offset
-      if (!isItself && record.key === key && record.value !== null && Buffer.compare(record.value, value) === 0) return record.offset
-    }
-  return undefined
-}
+/** What keeps a record from being written, and not the others. */
+const ofThisRecord = new Set<ErrorCode>(['bus.topic-missing', 'bus.record-too-large'])
 
 /** Throws `usage` where nothing or too much is named. */
 function assertNamed(places: string[], isAll: boolean): void {

@@ -1,6 +1,6 @@
 // `weir demo`: incident I1 twice, first through a plain agent loop, then through Weir, against the same scripted model over real HTTP.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent } from '../../../shared/agents.ts'
@@ -11,6 +11,7 @@ import { createLog } from '../../../shared/log.ts'
 import { foldFrom } from '../../../shared/runtime/position.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { openEdge } from '../../edge/edge.ts'
+import { logFileIn } from '../../open-bus.ts'
 import { startStages } from '../../stages.ts'
 import { demoAgent, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
@@ -22,14 +23,24 @@ import { reflexModel, thinkingMs } from './reflex-model.ts'
 import type { Screen } from './screen.ts'
 import { createScreen, incident, plainLoop } from './screen.ts'
 
-/** Plays both halves and prints the comparison to `out`. Everything it starts and writes is gone afterwards. */
-export async function runDemo(bad: BadModel, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+export type DemoOptions = { bad: BadModel; keptIn?: string | undefined }
+
+/**
+ * Plays both halves and prints the comparison to `out`. Everything it starts and writes is gone afterwards, but for the log where a folder is named for it.
+ * Throws `output.exists` where that has a log: its turns are other agents', and the stages of the demo would fail them.
+ */
+export async function runDemo({ bad, keptIn }: DemoOptions, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+  if (keptIn !== undefined && existsSync(logFileIn(keptIn)))
+    throw new WeirError(
+      'output.exists',
+      `${logFileIn(keptIn)} is there already: the demo keeps its log in a folder of its own, so name a new one (--data-folder)`,
+    )
   const screen = createScreen(out)
   screen.title(incident)
   const plain = await playPlain(bad, screen)
-  const weir = await playWeir(bad, settings, screen)
+  const weir = await playWeir({ bad, keptIn }, settings, screen)
   screen.comparison(plain, weir)
-  screen.next(bad)
+  screen.next(bad, keptIn)
 }
 
 async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { requests: number }> {
@@ -44,9 +55,9 @@ async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { req
   }
 }
 
-async function playWeir(bad: BadModel, settings: Settings, screen: Screen): Promise<LoopEnd & { requests: number }> {
+async function playWeir({ bad, keptIn }: DemoOptions, settings: Settings, screen: Screen): Promise<LoopEnd & { requests: number }> {
   screen.half('With Weir', 'its stages on the embedded bus: the same model, the same tool')
-  const folder = makeFolder()
+  const folder = keptIn === undefined ? makeFolder() : { path: keptIn, remove() {} }
   const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
   try {
     const end = await throughWeir(demoAgent(server.url), folder.path, settings, screen)
@@ -89,7 +100,7 @@ async function throughWeir(agent: Agent, folder: string, settings: Settings, scr
   const log = createLog({ level: settings.logLevel })
   const { topicPrefix, partitions } = settings
   const bus = await openEmbeddedBus({
-    file: join(folder, 'weir.db'),
+    file: logFileIn(folder),
     clock: systemClock,
     synchronous: settings.synchronous,
     keepFrom: foldFrom,

@@ -4,6 +4,7 @@ import { styleText } from 'node:util'
 import { onOneLine } from '../../../shared/text-cut.ts'
 import type { Activity } from '../../edge/edge.ts'
 import { callRejectedText, interventionText, roundStartedText } from '../terminal/activity-texts.ts'
+import { printable } from '../terminal/printable.ts'
 import { wrapped } from '../terminal/word-wrap.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import type { BadModel } from './reflex-model.ts'
@@ -72,9 +73,11 @@ export function createScreen(out: NodeJS.WriteStream) {
       line(`  with Weir it ended ${weir.end}`)
     },
 
-    next(bad: BadModel): void {
+    /** `keptIn`: the data folder with the log of what was played. */
+    next(bad: BadModel, keptIn: string | undefined): void {
       line()
       line('Next:')
+      if (keptIn !== undefined) line(`  weir inspect demo --data-folder ${printable(keptIn)}`)
       for (const step of isCheckout ? stepsInCheckout(bad) : stepsInPackage(bad)) line(`  ${step}`)
     },
 

@@ -1,5 +1,5 @@
 // `weir export -o FILE`: conversations, or what happened in a stretch of time, as one file to keep, to mail, to look into and to replay.
-// Exit codes: 0 it is written, 1 trouble, 2 bad usage, 130 stopped by Ctrl-C. Only in the first case there is a file.
+// Only where its exit code is 0 there is a file.
 
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import type { Bus } from '../../../shared/bus/port.ts'
@@ -26,7 +26,7 @@ import { wantedOf } from './wanted.ts'
 /** `redact`: a file of rules. `bundle`: exports from this one, in the place of the log. */
 export type ExportOptions = WantedOptions & { output: string; force?: boolean; redact?: string; bundle?: string }
 
-/** Throws `usage`, `bundle.exists`, `conversation.unknown` where nothing is as it was asked for. */
+/** Throws `usage`, `output.*`, `conversation.unknown` where nothing is as it was asked for. */
 export async function exportBundle(options: ExportOptions, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 130> {
   const { output, redact } = options
   const wanted = wantedOf(options, systemClock.now())

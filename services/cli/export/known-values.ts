@@ -7,6 +7,8 @@
 export type KnownValues = {
   /** The first replacement of a value counts. */
   add(value: string, replacement: string): void
+  /** What all values take in memory, about: their characters, and a hundred bytes for each. */
+  readonly bytes: number
   /** `isCut`: the text broke off where it ends. */
   replacedIn(text: string, isCut: boolean): string
 }
@@ -19,6 +21,7 @@ const wordCharacter = /[\p{L}\p{N}]/u
 
 export function gatherKnownValues(): KnownValues {
   const all = new Set<string>()
+  let bytes = 0
   const short = new Map<string, string>()
   /** By their first characters; the longest first. */
   const long = new Map<string, Known[]>()
@@ -38,9 +41,14 @@ export function gatherKnownValues(): KnownValues {
   }
 
   return {
+    get bytes() {
+      return bytes
+    },
+
     add(value, replacement) {
       if (all.has(value)) return
       all.add(value)
+      bytes += value.length + 100
       if (value.length < shortest) {
         short.set(value, replacement)
         return

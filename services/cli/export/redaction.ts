@@ -6,9 +6,11 @@
 //     a value as a whole. Ids, names of tools and kinds are never touched.
 // X4. The parts of a stream cut a text anywhere, so those of an attempt are redacted as one text, and it all stands in the first of them.
 // X5. A text is redacted within each string of the JSON in it, and then as a whole: a secret may be spelled with escapes, and may be a piece of JSON.
+// X6. All values must be known before the first is replaced (X1), so they are kept in memory; more than fit are an error, which names the rule.
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { encode } from '../../../shared/codec.ts'
+import { WeirError } from '../../../shared/errors.ts'
 import { matchesPattern } from '../../../shared/guards/tool-pattern.ts'
 import type { DeadLetter, Message, Part } from '../../../shared/messages.ts'
 import { messageOf } from '../message-of.ts'
@@ -46,12 +48,19 @@ const contentFields = new Set([
   'evidence',
 ])
 
+/** Well below what Node keeps without further ado, also at two bytes for a character. */
+const knownBytesMax = 512 * 1024 * 1024
+
 /** Whose tools are remembered. Of an older one every rule for a tool counts. */
 const roundsMax = 50_000
 
 type PatternRule = RedactionRule & { pattern: RegExp }
 
-export function createRedaction(rules: RedactionRule[], secret: Uint8Array = randomBytes(32)): Redaction {
+/** `bytesMax`: of all values in all spellings, and of their replacements. Throws `usage` where rules find more. */
+export function createRedaction(
+  rules: RedactionRule[],
+  { secret = randomBytes(32), bytesMax = knownBytesMax }: { secret?: Uint8Array; bytesMax?: number } = {},
+): Redaction {
   const known = gatherKnownValues()
   const madeShape = new RegExp(madeSource(rules), 'gu')
   const everywhere = rules.filter((rule): rule is PatternRule => isEverywhere(rule)).map((rule) => ({ rule, orMade: orMade(rules, rule) }))
@@ -68,8 +77,10 @@ export function createRedaction(rules: RedactionRule[], secret: Uint8Array = ran
     return keyed(id).replace(/^(.{4})(.{4})(.{4}).*$/s, '$1-$2-$3')
   }
 
-  function replacementFor({ name, replace }: RedactionRule, value: string): string {
+  function replacementFor(rule: RedactionRule, value: string): string {
+    const { name, replace } = rule
     if (value === '') return ''
+    if (known.bytes + made.size * 100 > bytesMax) throw tooMuch(rule)
     if (replace === 'length') return 'x'.repeat(2 ** Math.ceil(Math.log2(Math.max(4, value.length))))
     const pseudonym = `${name}-${keyed(value).slice(0, 12)}`
     made.add(pseudonym)
@@ -191,6 +202,13 @@ function approvalIdIn(value: object): string | undefined {
 function approvalIdsIn(message: Message): string[] {
   const all = [message, ...('calls' in message ? message.calls : [])]
   return all.flatMap((one) => approvalIdIn(one) ?? [])
+}
+
+function tooMuch({ name }: RedactionRule): WeirError {
+  return new WeirError(
+    'usage',
+    `--redact: with what the rule ${name} finds there is more to replace than can be kept in mind: narrow that rule, or export less at once (--conversation, --since, --until)`,
+  )
 }
 
 function isEverywhere({ pattern, in: places, tool }: RedactionRule): boolean {

@@ -24,8 +24,8 @@ import { createLagReader } from '../up/lag.ts'
 import { createMetrics } from '../up/metrics.ts'
 import { createReadPartitions, readerOfGuard } from '../up/read-partitions.ts'
 import { serviceSettings } from '../up/service-settings.ts'
+import { guardFile, guardOptions } from './guard-file.ts'
 import { watchRegistration } from './in-force.ts'
-import { guardFile, guardOptions } from './named-guard.ts'
 
 /** `options`: a file of JSON for a guard that is a function of options. */
 export type GuardRunOptions = SettingFlags & { mode?: GuardMode; options?: string; replace?: boolean }

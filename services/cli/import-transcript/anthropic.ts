@@ -54,6 +54,9 @@ function joined(pieces: Piece[]): Piece[] {
   return texts.length === 0 ? others : [...others, { kind: 'user', text: texts.join('\n\n') }]
 }
 
+/** What a message of the other role has, or one of OpenAI: then the file is not what it was said to be. New kinds of blocks come with each release. */
+const ofAnother = /^(tool_use|tool_result|thinking|input_\w+|output_\w+|image_url|refusal|function_call\w*)$/
+
 function pieceOf(block: Json, role: 'user' | 'assistant', where: string): Piece[] {
   const { type } = block
   if (role === 'user') {
@@ -70,6 +73,7 @@ function pieceOf(block: Json, role: 'user' | 'assistant', where: string): Piece[
     if (typeof type === 'string' && /^(server_tool_use|mcp_tool_use|\w+_tool_result)$/.test(type))
       return [{ kind: 'left-out', what: 'a tool that the provider ran' }]
   }
+  if (typeof type === 'string' && !ofAnother.test(type)) return [{ kind: 'left-out', what: `a block of type ${type}` }]
   const types = role === 'user' ? ['text', 'tool_result', 'image', 'document'] : ['text', 'thinking', 'redacted_thinking', 'tool_use']
   throw invalid(`${where}.type`, `is ${shown(type)}; of a message of ${role} it must be ${alternatives(types)}`)
 }

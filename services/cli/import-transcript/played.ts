@@ -3,11 +3,13 @@
 // P1. Nothing intervenes: thresholds and caps are out of reach, so the conversation goes the way it went. What Weir would have done is asked afterwards, with
 //     other thresholds (weir judge, weir replay --set).
 // P2. A call that the validator refuses gets Weir's answer, not the recorded one: what a refused call brought elsewhere cannot stand in a record. It is told.
-// P3. What the transcript lacks stays open: a call without a result is never answered, a turn without an end is cancelled when the next one begins.
-// P4. There is no clock: each record is a millisecond younger than the one before.
+// P3. What the transcript ends with stays open: the last calls of a turn that have no result are never answered, a turn without an end is cancelled when the
+//     next one begins.
+// P4. There is no clock: each step is a millisecond later than the one before, and what a step writes has one time, as in a log.
 
 import { defaultSettings, policyOf } from '../../../shared/agents.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'
+import { outcomeUnknown } from '../../../shared/call-endings.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
 import { encode } from '../../../shared/codec.ts'
 import { limits } from '../../../shared/limits.ts'
@@ -27,7 +29,7 @@ import type { AttemptTask } from '../../llm-gateway/reducer.ts'
 import { llmGateway } from '../../llm-gateway/reducer.ts'
 import { loopDetector } from '../../loop-detector/reducer.ts'
 import { validator } from '../../validator/reducer.ts'
-import type { Transcript, TranscriptResponse, TranscriptTurn } from './transcript.ts'
+import type { Transcript, TranscriptResponse, TranscriptResult, TranscriptTurn } from './transcript.ts'
 import { declarationOf } from './transcript.ts'
 
 export type Player = {
@@ -35,8 +37,10 @@ export type Player = {
   play(transcript: Transcript): Promise<Played>
 }
 
-/** `unheard`: responses of the transcript behind the end of their turn. `unanswered`: calls without a result. */
-export type Played = { records: (StoredRecord & { topic: TopicName })[]; unheard: number; unanswered: number }
+/**
+ * `unheard`: responses of the transcript behind the end of their turn. `unanswered`: calls without a result; `unknown`: those behind which the model went on.
+ */
+export type Played = { records: (StoredRecord & { topic: TopicName })[]; unheard: number; unanswered: number; unknown: number }
 
 const agent = 'transcript'
 const owner = 'transcript'
@@ -61,8 +65,11 @@ const settings: AgentSettings = {
   }),
 }
 
+/** `pause`: called behind each round; playing takes its time. What it throws ends the playing. */
+export type PlayerOptions = { topicPrefix: string; startAt: Milliseconds; pause: () => Promise<void> }
+
 /** Offsets go on from transcript to transcript, all in one partition. */
-export function createPlayer({ topicPrefix, startAt }: { topicPrefix: string; startAt: Milliseconds }): Player {
+export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Player {
   let now = startAt
   const ends = new Map<TopicName, number>()
   const inboxes = new Map<StageName, StoredRecord[]>()
@@ -95,13 +102,13 @@ export function createPlayer({ topicPrefix, startAt }: { topicPrefix: string; st
   function append(topic: TopicName, { key, value, id }: Pick<StoredRecord, 'key' | 'value' | 'id'>): void {
     const offset = ends.get(topic) ?? 0
     ends.set(topic, offset + 1)
-    now += 1
     const record = { topic, partition, offset, time: now, key, value, id }
     written.push(record)
     for (const [name] of folds) if (stages[name].inbox === topic) inboxes.set(name, [...(inboxes.get(name) ?? []), inLog(record)])
   }
 
   function observe(topic: TopicName, message: Message): void {
+    now += 1
     append(topic, { key: keyOf(message), value: encode(message), id: undefined })
   }
 
@@ -114,6 +121,7 @@ export function createPlayer({ topicPrefix, startAt }: { topicPrefix: string; st
         inboxes.delete(name)
         for (const record of records) {
           isMoving = true
+          now += 1
           for (const output of (await fold.take(record)).records) append(output.topic.slice(topicPrefix.length) as TopicName, output)
         }
       }
@@ -157,6 +165,7 @@ export function createPlayer({ topicPrefix, startAt }: { topicPrefix: string; st
         if (runTool(tool, rounds.get(tool.round))) isMoving = true
       }
       await settle()
+      await pause()
     }
     return left.length
   }
@@ -183,8 +192,9 @@ export function createPlayer({ topicPrefix, startAt }: { topicPrefix: string; st
         await settle()
         unheard += await playTurn(conversation, turn, messageIdOf(at), declarations)
       }
-      const calls = turns.flatMap(({ responses }) => responses.flatMap((response) => response.calls))
-      return { records: written, unheard, unanswered: calls.filter(({ result }) => result === undefined).length }
+      const results = turns.flatMap(({ responses }) => responses.flatMap(({ calls }) => calls.map(({ result }) => result)))
+      const having = (wanted: TranscriptResult | undefined) => results.filter((result) => result === wanted).length
+      return { records: written, unheard, unanswered: having(undefined), unknown: having('unknown') }
     },
   }
 }
@@ -220,7 +230,10 @@ function eventsOf({ text, reasoning, calls }: TranscriptResponse): PartEvent[] {
   ]
 }
 
-function resultOf(ordinal: number, { text, isError }: { text: string; isError: boolean }): CallResult {
+function resultOf(ordinal: number, result: TranscriptResult): CallResult {
+  if (result === 'unknown')
+    return { ordinal, ...outcomeUnknown('The transcript has no result of this call.', 'no result in the transcript'), durationMs: 0 }
+  const { text, isError } = result
   const reason = isError ? (errorLine(text) ?? 'it failed and said nothing') : ''
   return { ordinal, status: isError ? 'error' : 'ok', text, reason, durationMs: 0 }
 }

@@ -1,9 +1,12 @@
 // Reads a file of transcripts: JSON, or JSON lines. A line is a transcript; or, where each line is a message by itself, all lines together are one.
 // A log of requests repeats what was said before in each request: of those the last one is kept, which has it all.
 
+import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
 import { readText } from '../../../shared/agent-file/text-file.ts'
 import { WeirError } from '../../../shared/errors.ts'
+import { limits } from '../../../shared/limits.ts'
+import { cutToBytes } from '../../../shared/text-cut.ts'
 import { readAnthropic } from './anthropic.ts'
 import { isObject } from './json-fields.ts'
 import { readOpenai } from './openai.ts'
@@ -22,6 +25,8 @@ const readers: Record<TranscriptFormat, (value: unknown, where: string) => ReadP
 
 /** A file is kept in memory as a whole. */
 const fileBytesMax = 256 * 1024 * 1024
+/** Of what is put behind an id that is there already. */
+const numberBytesMax = 16
 
 type Found = { where: string; read: ReadPieces }
 
@@ -31,10 +36,10 @@ export function readTranscripts(file: string, format: TranscriptFormat): Transcr
   if ('fault' in content) throw new WeirError('usage', `${file} ${content.fault}`)
   const values = valuesIn(file, content.text)
   const found = values.map(({ where, value }): Found => ({ where, read: readers[format](value, where) }))
-  const name = basename(file, extname(file))
+  const name = cutToBytes(basename(file, extname(file)), limits.conversationIdBytesMax - numberBytesMax)
   const used = new Set<string>()
   return withoutBeginnings(found).map(({ where, read }, at) => {
-    const conversation = unused(read.id ?? (found.length === 1 ? name : `${name}-${at + 1}`), used)
+    const conversation = unused(isId(read.id) ? read.id : found.length === 1 ? name : `${name}-${at + 1}`, used)
     return transcriptOf(where, conversation, read)
   })
 }
@@ -69,17 +74,24 @@ function parsed(text: string): { value: unknown } | { fault: string } {
   }
 }
 
-/** Without those that are the beginning of another one: a request repeats the requests before it. */
+/** Without those that are the beginning of another one, and of equal ones the last: a request repeats the requests before it. */
 function withoutBeginnings(found: Found[]): Found[] {
-  const texts = found.map(({ read }) => read.pieces.map((piece) => JSON.stringify(piece)))
-  return found.filter((_, at) => {
-    const own = texts[at] as string[]
-    return !texts.some((other, index) => isBeginning(own, other) && (other.length > own.length || index > at))
+  const beginnings = new Set<string>()
+  const wholes = found.map(({ read }) => {
+    let digest = ''
+    for (const piece of read.pieces) {
+      beginnings.add(digest)
+      digest = createHash('sha256').update(digest).update(JSON.stringify(piece)).digest('base64')
+    }
+    return digest
   })
+  const last = new Map(wholes.map((digest, at) => [digest, at]))
+  return found.filter((_, at) => !beginnings.has(wholes[at] as string) && last.get(wholes[at] as string) === at)
+}
 
-  function isBeginning(one: string[], other: string[]): boolean {
-    return one !== other && one.length <= other.length && one.every((text, index) => text === other[index])
-  }
+/** What cannot be a conversation's id is as if there were none. */
+function isId(id: string | undefined): id is string {
+  return id !== undefined && id.trim() !== '' && Buffer.byteLength(id) <= limits.conversationIdBytesMax - numberBytesMax
 }
 
 function unused(id: string, used: Set<string>): string {

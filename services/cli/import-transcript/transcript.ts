@@ -3,9 +3,12 @@
 // T1. What the model said between two words of a user or a tool is one response.
 // T2. A result belongs to the oldest call with its id that has none: ids are used again.
 // T3. What cannot be placed is counted and told, never guessed.
+// T4. Of a call without a result, behind which the model went on, the outcome is unknown. With nothing behind it, it stays open.
 
 import { WeirError } from '../../../shared/errors.ts'
+import { limits } from '../../../shared/limits.ts'
 import type { Declaration, Usage } from '../../../shared/messages.ts'
+import { cutToBytes } from '../../../shared/text-cut.ts'
 
 /** What a format finds, in the order in which it was said. `leftOut`: something of which Weir keeps nothing, in a few words for people. */
 export type Piece =
@@ -17,7 +20,8 @@ export type Piece =
   | { kind: 'usage'; usage: Usage }
   | { kind: 'left-out'; what: string }
 
-export type TranscriptResult = { text: string; isError: boolean }
+/** `unknown`: it has none, and the model went on (T4). */
+export type TranscriptResult = { text: string; isError: boolean } | 'unknown'
 
 export type TranscriptCall = { id: string; name: string; arguments: string; result: TranscriptResult | undefined }
 
@@ -76,6 +80,12 @@ export function transcriptOf(where: string, conversation: string, { pieces, tool
         if (call !== undefined) waiting.push(call)
       }
     }
+  }
+  for (const { responses } of turns) for (const { calls } of responses.slice(0, -1)) for (const call of calls) call.result ??= 'unknown'
+  for (const turn of turns) {
+    const kept = cutToBytes(turn.user, limits.userMessageBytesMax)
+    if (kept !== turn.user) leave(`the end of a message of a user, of which Weir takes ${limits.userMessageBytesMax} bytes`)
+    turn.user = kept
   }
   if (turns.length === 0) throw invalid(where, 'nobody asks anything in it: it has no message of a user')
   if (turns.every(({ responses }) => responses.length === 0)) throw invalid(where, 'no model answers in it: there is nothing to judge')

@@ -1,5 +1,7 @@
 // `weir import FILE`: a bundle as the log of an embedded bus, in a data folder that has none. So what happened elsewhere can be gone on with here.
-// M1. Offsets, times and ids stay as they were, so every address that somebody wrote down is still right.
+// M1. Offsets, times and ids stay as they were, so every address that somebody wrote down is still right. That is why the folder has no log yet: the number of
+//     a turn, the id of each derived record, the keys of the history and the commits of stages are made of offsets, so nothing can move to where it is free;
+//     and where offsets are free behind what is there, stages have committed or must still read, between records of other turns.
 // M2. Nothing that was under way goes on: each stage has a commit behind all records, or it would ask models and start tools again.
 
 import { existsSync } from 'node:fs'
@@ -22,7 +24,7 @@ import type { OpenLog } from '../open-log.ts'
 import { withBundle } from '../open-log.ts'
 import { count } from '../terminal/quantities.ts'
 
-/** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `bundle.*`, `bus.unwritable`. */
+/** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `bundle.*`, `output.exists`, `bus.unwritable`. */
 export async function importBundle(file: string, settings: Settings, out: NodeJS.WriteStream): Promise<0 | 130> {
   if (settings.bus !== 'embedded')
     throw new WeirError(
@@ -32,8 +34,9 @@ export async function importBundle(file: string, settings: Settings, out: NodeJS
   const log = logFileIn(settings.dataFolder)
   if (existsSync(log))
     throw new WeirError(
-      'bus.unwritable',
-      `${log} is there already, and was left as it is: name an empty or a new folder with --data-folder`,
+      'output.exists',
+      `${log} is there already, and was left as it is: what a bundle holds keeps its offsets, and there they are taken. Name an empty or a new folder ` +
+        `(--data-folder); or leave it a bundle: weir inspect, report, judge and replay read it as it is`,
     )
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())

@@ -1,5 +1,5 @@
 // `weir judge FILE`: scenarios, or the conversations of a bundle, through validator and loop-detector, offline, against their labels. So a team keeps a
-// corpus of its own in CI, and sees what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1 something is not; 2 bad usage, or a file that is none.
+// corpus of its own in CI, and sees what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1 something is not; 2 trouble.
 
 import { readText } from '../../../shared/agent-file/text-file.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'

@@ -12,7 +12,7 @@ import type { Given } from './verdict.ts'
 /** What a trace can be judged by: how long a turn takes, and what it costs, no trace says. */
 const keys = policyKeys.filter((key) => key !== 'caps.wallMs' && key !== 'caps.tokens')
 
-/** `pairs`: KEY=VALUE; of a key that is given twice the last one. Throws `usage`, which names the keys that there are. */
+/** `pairs`: KEY=VALUE. Throws `usage`, which names the keys that there are. */
 export function givenBy(pairs: readonly string[]): Given {
   const { content } = readEntries(entriesOf(pairs, { flag: '--set ', keys }))
   const { calls, rounds } = content.caps

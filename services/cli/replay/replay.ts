@@ -1,14 +1,15 @@
 // `weir replay`: every stage's decisions again, from the log alone, compared with what was written; or, with another policy or a further guard, what would
 // have been decided otherwise. No model, no tool: nothing that this file imports can reach one.
-// Exit codes: 0 the same, or what was asked is told; 1 something differs; 2 trouble.
+// Exit codes: 0 the same, or what was asked is told; 1 something differs; 2 trouble, and where there was nothing to compare.
 
-import { writeFileSync } from 'node:fs'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
+import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { instantOfFlag } from '../tail/instant-text.ts'
 import { count } from '../terminal/quantities.ts'
+import type { Tally } from './compare.ts'
 import type { Period, ReadLog } from './log-range.ts'
 import { printReplayed, replayedJson } from './print-replayed.ts'
 import { printWhatIf, whatIfJson } from './print-what-if.ts'
@@ -27,6 +28,7 @@ export type ReplayOptions = {
   guard?: string
   sweep?: string
   output?: string
+  force?: boolean
   full?: boolean
   json?: boolean
 }
@@ -43,6 +45,7 @@ export async function replay(
   const { since, until, sweep, ...rest } = options
   const asked: Asked = { ...rest, period: periodOf(options, Date.now()), isKafka: bundle === undefined && settings.bus === 'kafka' }
   if (options.output !== undefined && sweep === undefined) throw new WeirError('usage', '--output is the plot of a --sweep: give that too')
+  if (options.output !== undefined) refuseTaken(options.output, { force: options.force ?? false })
   if (sweep !== undefined) {
     if (options.set !== undefined || options.policy !== undefined || options.guard !== undefined)
       throw new WeirError('usage', '--sweep tries one threshold by itself: give it without --set, --policy and --guard')
@@ -65,8 +68,7 @@ async function compare(
   // Of the embedded bus a step is written whole, so there nothing is on its way.
   const replayed = await replayLog({ log: readOnly(log), conversation, ...period, grows: isKafka, now: log.bus.clock.now(), progress })
   progress.end()
-  const { same, unjudged } = replayed.tally
-  if (same + replayed.differences === 0) throw nothingJudged(conversation, period, unjudged)
+  if (replayed.differences === 0 && isNothing(replayed.tally, period)) throw nothingJudged(conversation, period, replayed.tally)
   if (json) out.write(`${replayedJson(replayed)}\n`)
   else printReplayed(replayed, { full, isRedacted: log.bundle?.facts.redaction != null }, out)
   return replayed.differences === 0 ? 0 : 1
@@ -95,12 +97,17 @@ async function tryWhatIf(log: OpenLog, content: ReturnType<typeof contentOf>, as
   }
 }
 
-async function trySweep(log: OpenLog, sweep: Sweep, { conversation, json, output, period }: Asked, out: NodeJS.WriteStream): Promise<0> {
+async function trySweep(
+  log: OpenLog,
+  sweep: Sweep,
+  { conversation, json, output, force = false, period }: Asked,
+  out: NodeJS.WriteStream,
+): Promise<0> {
   const found = await whatIf({ log: readOnly(log), contents: contentsOf(sweep), conversation, ...period, progress: log.progress })
   log.progress.end()
   if (found.conversations === 0) throw nothingJudged(conversation, period)
   const page = sweepPage(sweep, found)
-  if (output !== undefined) writePlot(output, sweepSvg(page))
+  if (output !== undefined) await writeWhole(output, [sweepSvg(page)], { force })
   if (json) out.write(`${sweepJson(page)}\n`)
   else printSweep(page, out)
   return 0
@@ -135,26 +142,26 @@ function wordsFor({ set = [], policy, guard }: Asked): string {
   return `${parts.join(', ')}${parts.length === 1 ? ' had been' : ' had all been'} in force`
 }
 
+/** Of a stretch of time also what was read a little before it: that is there to fold the turns in it by. */
+function isNothing({ same, turns, unjudged }: Tally, { since }: Period): boolean {
+  return same === 0 || (turns === 0 && (since !== undefined || unjudged > 0))
+}
+
 /** That nothing was judged is no "the same": whoever waits for the exit code would take an empty stretch of the log for a good one. */
-function nothingJudged(conversation: string | undefined, { since, until }: Period, unjudged = 0): WeirError {
+function nothingJudged(conversation: string | undefined, { since, until }: Period, tally?: Tally): WeirError {
   const isCut = since !== undefined || until !== undefined
   const where = `${conversation === undefined ? '' : ` of a conversation ${JSON.stringify(conversation)}`}${isCut ? ' in that time' : ''}`
-  if (unjudged > 0)
-    return new WeirError(
-      'replay.nothing',
-      `nothing can be judged${where}: ${count(unjudged, 'record')} of units whose beginning is not there`,
-    )
-  return new WeirError('replay.nothing', `the log has nothing${where} to judge${isCut ? ': --since is about when a turn began' : ''}`)
+  const there = tally === undefined ? [] : thereOf(tally)
+  const what = there.length === 0 ? `the log has nothing${where} to judge` : `nothing can be judged${where}: ${there.join('; ')}`
+  return new WeirError('replay.nothing', `${what}${since === undefined ? '' : '. --since is about when a turn began'}`)
 }
 
-function writePlot(file: string, svg: string): void {
-  try {
-    writeFileSync(file, svg)
-  } catch (cause) {
-    throw unwritable(file, cause)
-  }
-}
-
-function unwritable(file: string, cause: unknown): WeirError {
-  return new WeirError('usage', `--output ${file} cannot be written: ${(cause as Error).message}`, { cause })
+/** What was read, and why it could not be compared. */
+function thereOf({ same, unjudged, awaited, deleted }: Tally): string[] {
+  return [
+    ...(same > 0 ? [`no turn began there, and ${count(same, 'record')} are of turns that began before`] : []),
+    ...(unjudged > 0 ? [`${count(unjudged, 'record')} of units whose beginning is not there`] : []),
+    ...(awaited > 0 ? [`${count(awaited, 'record')} not in the log yet, because a stage is behind or the range ends there`] : []),
+    ...(deleted > 0 ? [`${count(deleted, 'record')} no longer in the log`] : []),
+  ]
 }

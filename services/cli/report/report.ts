@@ -5,6 +5,7 @@ import { partitionOf } from '../../../shared/bus/partition.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
+import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import { newestIds } from '../conversations/newest-activity.ts'
 import { knownRecords } from '../inspect/known-records.ts'
 import { inOrder } from '../inspect/logged.ts'
@@ -18,7 +19,6 @@ import type { IndexEntry } from './page/data.ts'
 import { pageHtml } from './page-html.ts'
 import type { MadeReport } from './report-data.ts'
 import { reportData } from './report-data.ts'
-import { refuseExisting, writeWhole } from './whole-file.ts'
 
 export type ReportOptions = { conversation?: string; turn?: string; output: string; force?: boolean; reasoning?: boolean }
 
@@ -31,15 +31,15 @@ const roundsMax = 10_000
 
 /**
  * Writes the page and says so on `out`. `bundle`: reads this file instead of the log that the settings name. Throws `conversation.unknown`, and `usage`
- * for a turn or a file that cannot be.
+ * for a turn that cannot be, `output.exists`, `output.unwritable`.
  */
 export async function report({ settings, bundle, options }: Report, out: NodeJS.WriteStream): Promise<void> {
   const { output, force = false } = options
   const turn = turnIn(options)
-  await refuseExisting(output, force)
+  refuseTaken(output, { force })
   const { entries, reports } = await withLog(settings, (log) => read(log, { ...options, turn }), { bundle })
   const index = { madeAt: systemClock.now(), source: sourceOf(settings, bundle), conversations: entries }
-  const bytes = await writeWhole(output, pageHtml(index, reports), force)
+  const bytes = await writeWhole(output, pageHtml(index, reports), { force })
   const rounds = entries.reduce((sum, entry) => sum + entry.rounds, 0)
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
   out.write(`${printable(output)}: ${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}. Open it in a browser.\n`)

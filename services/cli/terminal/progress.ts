@@ -6,7 +6,7 @@ import { createScreen } from './live-screen.ts'
 import { count, durationText } from './quantities.ts'
 
 export type Progress = {
-  /** So many more records are to be read. */
+  /** So many more records, or whatever it counts, are to be read. */
   expect(records: number): void
   read(records: number): void
   end(): void
@@ -15,7 +15,12 @@ export type Progress = {
 const quietMs: Milliseconds = 1_000
 const refreshMs: Milliseconds = 200
 
-export function createProgress(out: NodeJS.WriteStream, clock: Clock, environment: NodeJS.ProcessEnv): Progress {
+/** `doing`, `what`: in words, and one of what is counted. */
+export type ProgressWords = { doing: string; what: string }
+
+const readingTheLog: ProgressWords = { doing: 'reading the log', what: 'record' }
+
+export function createProgress(out: NodeJS.WriteStream, clock: Clock, environment: NodeJS.ProcessEnv, words = readingTheLog): Progress {
   if (out.isTTY !== true) return { expect() {}, read() {}, end() {} }
   const screen = createScreen(out, environment)
   const startedAt = clock.monotonic()
@@ -31,15 +36,18 @@ export function createProgress(out: NodeJS.WriteStream, clock: Clock, environmen
       const now = clock.monotonic()
       if (now < showAt) return
       showAt = now + refreshMs
-      screen.live({ text: progressText({ done, expected: Math.max(expected, done), ms: now - startedAt }), tone: 'faint' })
+      screen.live({ text: progressText({ done, expected: Math.max(expected, done), ms: now - startedAt }, words), tone: 'faint' })
     },
     end: () => screen.live(undefined),
   }
 }
 
 /** `reading the log: 120000 of 1000000 records, 40000 a second, 22 s left`; the rate is that of the whole time so far. */
-export function progressText({ done, expected, ms }: { done: number; expected: number; ms: Milliseconds }): string {
+export function progressText(
+  { done, expected, ms }: { done: number; expected: number; ms: Milliseconds },
+  { doing, what } = readingTheLog,
+): string {
   const perSecond = (done / Math.max(1, ms)) * 1000
   const left = perSecond === 0 ? '' : `, ${durationText(((expected - done) / perSecond) * 1000)} left`
-  return `reading the log: ${done} of ${count(expected, 'record')}, ${Math.round(perSecond)} a second${left}`
+  return `${doing}: ${done} of ${count(expected, what)}, ${Math.round(perSecond)} a second${left}`
 }

@@ -1,7 +1,9 @@
 // Opens a bundle for reading, and refuses what is none, or not whole, or not understood here, before anything of it is used.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { knownSchemas } from '../../codec.ts'
 import { WeirError } from '../../errors.ts'
 import { bundleApplicationId, bundleFormat, bundleIndexes, bundleTables, digestIn, trailerBytes } from './format.ts'
@@ -36,7 +38,7 @@ export async function openBundleFile(file: string): Promise<DatabaseSync> {
       'bundle.damaged',
       `${file} is damaged: its content is not what it was made with (SHA-256). Copy it again from where it was made, or export it again`,
     )
-  const db = new DatabaseSync(file, { readOnly: true })
+  const db = new DatabaseSync(immutable(file), { readOnly: true })
   try {
     refuseNewer(db, file)
     refuseOtherTables(db, file)
@@ -80,6 +82,13 @@ function looked(file: string): Look | undefined {
 function cut(file: string, size: number, whole: number): WeirError {
   const what = size < whole ? `it was cut: ${size} of ${whole} bytes are there` : 'what stands at its end is no longer its checksum'
   return new WeirError('bundle.damaged', `${file} is damaged: ${what}. Copy it again from where it was made, or export it again`)
+}
+
+/** Nothing is made beside it, so its folder may be a read-only one; and what lies there under the name of a journal is not read: the seal does not cover it. */
+function immutable(file: string): URL {
+  const url = pathToFileURL(resolve(file))
+  url.searchParams.set('immutable', '1')
+  return url
 }
 
 function refuseNewer(db: DatabaseSync, file: string): void {

@@ -2,11 +2,11 @@
 // Memory: SQLite's cache; nothing else grows with the records.
 
 import { createHash } from 'node:crypto'
-import { appendFileSync, chmodSync, closeSync, createReadStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { appendFileSync, createReadStream, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { knownSchemas, schemaIdIn, typeIn } from '../../codec.ts'
-import { WeirError } from '../../errors.ts'
 import { historyConversation } from '../../topology.ts'
+import { beginFile, nameFile, refusal, refuseTaken } from '../../whole-file.ts'
 import type { StoredRecord, TopicKind } from '../port.ts'
 import type { BundleFacts, BundleTurn } from './format.ts'
 import { bundleIndexes, bundleTables, trailerOf } from './format.ts'
@@ -25,11 +25,10 @@ export type BundleWriter = {
   abandon(): void
 }
 
-/** `force`: in the place of a file that is there. Throws `bundle.exists`, `bus.unwritable`. */
+/** `force`: in the place of a file that is there. Throws `output.exists`, `output.unwritable`. */
 export function createBundle(file: string, { force = false }: { force?: boolean } = {}): BundleWriter {
-  if (!force && existsSync(file))
-    throw new WeirError('bundle.exists', `${file} is there already, and was left as it is: name another file, or give --force`)
-  const unfinished = `${file}.unfinished-${process.pid}`
+  refuseTaken(file, { force })
+  const unfinished = beginFile(file)
   const db = opened(unfinished)
   const schemaIds = new Set<number>()
   const insert = db.prepare(
@@ -52,7 +51,11 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
       const known = schema !== undefined && kinds.has(schema) ? schema : null
       if (known !== null) schemaIds.add(known)
       const type = value === null ? null : (typeIn(value) ?? null)
-      insert.run(topic, partition, offset, time, key, id ?? null, conversationOf(topic, key), type, known, value)
+      try {
+        insert.run(topic, partition, offset, time, key, id ?? null, conversationOf(topic, key), type, known, value)
+      } catch (error) {
+        throw refusal(file, error) // the disk is full
+      }
       records += 1
     },
 
@@ -70,13 +73,15 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
         const entry = kinds.get(id)
         if (entry !== undefined) schema.run(id, entry.type, entry.version, JSON.stringify(entry.schema))
       }
-      db.exec(bundleIndexes)
-      db.exec('COMMIT')
-      db.close()
-      appendFileSync(unfinished, trailerOf(await digestOf(unfinished)))
-      synced(unfinished)
-      if (!force && existsSync(file)) throw new WeirError('bundle.exists', `${file} was made meanwhile: name another file, or give --force`)
-      renameSync(unfinished, file)
+      try {
+        db.exec(bundleIndexes)
+        db.exec('COMMIT')
+        db.close()
+        appendFileSync(unfinished, trailerOf(await digestOf(unfinished)))
+      } catch (error) {
+        throw refusal(file, error)
+      }
+      nameFile(unfinished, file, { force })
     },
 
     abandon() {
@@ -89,20 +94,14 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
 /** What a crash leaves of it has no trailer and a name of its own, so it needs no journal on the disk. (Off is refused: node:sqlite is defensive.) */
 function opened(file: string): DatabaseSync {
   try {
-    rmSync(file, { force: true })
     const db = new DatabaseSync(file)
-    chmodSync(file, 0o600) // conversations are nobody else's business
     db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000')
     db.exec(`BEGIN; ${bundleTables}`)
     return db
   } catch (error) {
-    throw unwritable(file, error)
+    rmSync(file, { force: true })
+    throw refusal(file, error)
   }
-}
-
-function unwritable(file: string, cause: unknown): WeirError {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return new WeirError('bus.unwritable', `${file} cannot be written (${why}): name a file in a folder that this user may write`, { cause })
 }
 
 function conversationOf(topic: string, key: string): string | null {
@@ -116,13 +115,4 @@ export async function digestOf(file: string, bytes = Number.POSITIVE_INFINITY): 
   if (bytes > 0)
     for await (const piece of createReadStream(file, { end: bytes - 1, highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
   return hash.digest('hex')
-}
-
-function synced(file: string): void {
-  const descriptor = openSync(file, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }

@@ -1,7 +1,7 @@
 // A bundle as a file: what is refused, with which word, and what the bus over a whole one gives.
 
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -73,6 +73,16 @@ function changed(change: (bytes: Buffer) => void): void {
 const refusal = () => openBundle(file, systemClock).then(() => undefined)
 
 describe('a bundle', () => {
+  it('leaves nothing beside it, and reads nothing there: its folder may be one that nobody can write', async () => {
+    changed((bytes) => bytes.fill(2, 18, 20)) // as if a tool had set it to a write-ahead log
+    writeFileSync(`${file}-wal`, 'of somebody else')
+    await opened(async ({ facts }) => {
+      expect(facts.records).toBe(8)
+      expect(readdirSync(folder).sort()).toEqual(['a.weir', 'a.weir-wal'])
+    })
+    expect(readFileSync(`${file}-wal`, 'utf8')).toBe('of somebody else')
+  })
+
   it('is a bus with the offsets of the log, that only reads', async () => {
     await opened(async ({ bus, facts, turns }) => {
       expect(facts).toMatchObject({ topicPrefix: 'p.', partitions: 3, records: 8, redaction: null })

@@ -1,47 +1,105 @@
-// A guard's file in a process of its own, without environment, files to write, processes or threads (guard-process.ts says so to Node), so that nothing that
-// it does reaches the replay. It judges as it does in production: the same code reads the rounds (shared/guards/guard-partition.ts).
+// A guard's file in a process of its own, so that nothing that it does reaches the replay. It judges as it does in production: the same code reads the rounds
+// (shared/guards/guard-partition.ts).
+// G1. It has no environment, may write no file, start nothing and ask nobody (seal.ts, and what guard-process.ts says to Node). It may read its own folders while
+//     it is loaded, and nothing afterwards, where Node can take that back.
+// G2. One answer to each question, under its number. The channel is ours: the guard has none.
+// G3. It ends with the replay, also while the guard never returns: a thread of its own holds a pipe that breaks when the replay is gone, however that ended.
+// G4. Which round it is at stands in that pipe before the guard sees it, because nobody can ask a process that has died.
 
+import { writeSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
 import { pino } from 'pino'
 import type { PartitionReader, StoredRecord } from '../../../../shared/bus/port.ts'
 import { systemClock } from '../../../../shared/clock.ts'
-import { decode } from '../../../../shared/codec.ts'
-import type { Guard } from '../../../../shared/guard.ts'
+import type { Guard, GuardedRound } from '../../../../shared/guard.ts'
 import { parseAnswerId, readGuardPartition } from '../../../../shared/guards/guard-partition.ts'
-import type { GuardVerdict } from '../../../../shared/messages.ts'
-import { guardNamed } from '../../guard/named-guard.ts'
+import { loadGuard } from '../../../../shared/guards/load-guard.ts'
+import type { NamedGuard } from '../../guard/guard-file.ts'
+import type { Answer, AnsweredRound, LoadedGuard } from './guard-answer.ts'
+import { seal } from './seal.ts'
 
-export type Request = { kind: 'load'; given: string } | { kind: 'judge'; partition: number; records: StoredRecord[] }
+export type Question = ({ kind: 'load' } & NamedGuard) | { kind: 'judge'; partition: number; records: StoredRecord[] }
 
-/** `offset`: of the round-cleared record that it answers. */
-export type Judged = { offset: number; verdict: GuardVerdict }
-
-export type Answer =
-  | { kind: 'loaded'; guard: Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'> }
-  | { kind: 'failed'; reason: string }
-  | { kind: 'judged'; judged: Judged[] }
+/** The descriptor of the pipe in G3; 3 is the IPC channel. */
+const lifeline = 4
+const watch = `
+  new (require('node:net').Socket)({ fd: ${lifeline} })
+    .on('error', () => {})
+    .on('close', () => process.kill(${process.pid}, 'SIGKILL'))
+    .resume()`
 
 const silent = pino({ level: 'silent' })
 const readers = new Map<number, PartitionReader>()
 let guard: Guard | undefined
 
-process.on('message', (request: Request) => {
-  answer(request).then(send, (error: unknown) => send({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) }))
+const send = process.send?.bind(process)
+new Worker(watch, { eval: true }).unref() // a thread of ours has all that is sealed here
+seal()
+drop('worker')
+
+process.on('message', ({ number, ...question }: Question & { number: number }) => {
+  const answered = (answer: Answer): void => void send?.({ number, ...answer })
+  answerTo(question as Question).then(answered, (error: unknown) => {
+    answered({ kind: 'failed', reason: told(error) })
+  })
 })
 process.on('disconnect', () => process.exit())
 
-async function answer(request: Request): Promise<Answer> {
-  switch (request.kind) {
+async function answerTo(question: Question): Promise<Answer> {
+  switch (question.kind) {
     case 'load': {
-      guard = await guardNamed(request.given)
+      guard = noting(await loadGuard(question.file, question.options))
+      drop('fs.read')
       const { name, version, tools, deadlineMs, onTimeout } = guard
-      return { kind: 'loaded', guard: { name, version, tools, deadlineMs, onTimeout } }
+      return { kind: 'loaded', guard: { name, version, tools, deadlineMs, onTimeout } satisfies LoadedGuard }
     }
     case 'judge': {
-      const { outputs } = await readerOf(request.partition).read(request.records)
-      return { kind: 'judged', judged: outputs.flatMap(({ id = '', value }) => judgedOf(id, value)) }
+      const { outputs } = await readerOf(question.partition).read(question.records)
+      return { kind: 'judged', rounds: outputs.flatMap(({ id = '', value }) => roundIn(id, value)) }
     }
     default:
-      return request satisfies never
+      return question satisfies never
+  }
+}
+
+/** Nothing where this Node cannot. */
+function drop(permission: string): void {
+  const { permission: granted } = process as { permission?: { drop?: (name: string) => void } }
+  granted?.drop?.(permission)
+}
+
+/** Keeps G4. */
+function noting(loaded: Guard): Guard {
+  const { name, version, tools, deadlineMs, onTimeout, stateKeptMs } = loaded
+  return {
+    ...{ name, version, tools, deadlineMs, onTimeout, ...(stateKeptMs === undefined ? {} : { stateKeptMs }) },
+    judge(state, round) {
+      note(round)
+      try {
+        return loaded.judge(state, round)
+      } catch (error) {
+        throw new Error(told(error), { cause: error })
+      }
+    },
+  }
+}
+
+/** What Node says of a right that is not given is for whoever starts it. */
+function told(error: unknown): string {
+  const { message, cause = error } = error instanceof Error ? error : { message: String(error) }
+  const { code, permission, resource } = cause as { code?: unknown; permission?: unknown; resource?: unknown }
+  if (code !== 'ERR_ACCESS_DENIED') return message
+  const denied = `${permission === 'FileSystemRead' ? 'reads' : `asks for ${permission}`}${resource === '' ? '' : ` ${resource}`}`
+  const which =
+    'while it is loaded its package (the folder of its package.json, or where there is none its own folder) and node_modules, and nothing more'
+  return `${message.replace(/Access to this API has been restricted.*/s, '')}it ${denied}, which a guard in a replay may not: it may read ${which}`
+}
+
+function note({ conversation, turn, round }: GuardedRound): void {
+  try {
+    writeSync(lifeline, `${JSON.stringify([conversation, turn, round])}\n`)
+  } catch {
+    // The pipe is full: then an error names an earlier round.
   }
 }
 
@@ -55,12 +113,7 @@ function readerOf(partition: number): PartitionReader {
   return reader
 }
 
-function judgedOf(id: string, value: Uint8Array | null): Judged[] {
+function roundIn(id: string, verdict: Uint8Array | null): AnsweredRound[] {
   const place = parseAnswerId(id)
-  const message = value === null ? undefined : decode(value)
-  return place === undefined || message?.type !== 'guard-verdict' ? [] : [{ offset: place.offset, verdict: message }]
-}
-
-function send(answered: Answer): void {
-  process.send?.(answered)
+  return place === undefined || verdict === null ? [] : [{ offset: place.offset, verdict }]
 }

@@ -5,8 +5,8 @@
 import type { CallResult, Rung } from '../../../../shared/messages.ts'
 import type { Address } from '../difference.ts'
 
-/** `rule`: with its version, `identical-failure@1`. */
-export type Decision = { rung: Rung | 'veto'; rule: string; reason: string }
+/** `rule`: with its version, `identical-failure@1`. `calls`: of a veto, by ordinal. */
+export type Decision = { rung: Rung | 'veto'; rule: string; reason: string; calls?: number[] }
 
 /** `was`, `is`: null is "go on". `at`: the record that led to the decision. */
 export type Change = {
@@ -91,8 +91,13 @@ export function gatherChanges(): Changes {
   }
 }
 
+/** Another version of a guard that decides the same is no change. */
 function isSame(was: Decision | null, is: Decision | null): boolean {
-  return was?.rung === is?.rung && was?.rule === is?.rule
+  return was?.rung === is?.rung && nameOf(was) === nameOf(is) && was?.calls?.join() === is?.calls?.join()
+}
+
+function nameOf(decision: Decision | null): string | undefined {
+  return decision?.rule.split('@', 1)[0]
 }
 
 function heightOf(decision: Decision | null): number {

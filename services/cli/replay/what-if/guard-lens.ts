@@ -6,8 +6,10 @@ import { batchesOf } from '../../../../shared/bus/range.ts'
 import { decode, encode } from '../../../../shared/codec.ts'
 import type { GuardInForce, GuardVerdict, Message, RoundOutcome } from '../../../../shared/messages.ts'
 import { parseId } from '../../../../shared/runtime/derived-id.ts'
+import { vetoReason } from '../../../executor/guard-answer.ts'
 import { reducers } from '../../../reducers.ts'
-import type { GuardProcess, LoadedGuard } from '../guard/guard-process.ts'
+import type { LoadedGuard } from '../guard/guard-answer.ts'
+import type { GuardProcess } from '../guard/guard-process.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
 import { isOutcome, roundOf } from './ladder-lens.ts'
@@ -50,7 +52,7 @@ export function guardLens(
         verdicts.delete(keyOf(outcome))
         if (!hasTurn(outcome.turn)) continue
         const refusing = verdict?.verdicts.filter((one) => one.verdict === 'reject').map(({ ordinal }) => ordinal) ?? []
-        changes.judged({ ...roundOf(record, outcome), was: wasDecided(outcome, process.guard), is: decisionOf(verdict), refusing })
+        changes.judged({ ...roundOf(record, outcome), was: wasDecided(record, outcome, process.guard), is: decisionOf(verdict), refusing })
       }
     },
   }
@@ -83,16 +85,27 @@ function keyOf({ conversation, turn, round }: { conversation: string; turn: numb
 function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
   if (verdict === undefined) return null
   const rule = ruleOf(verdict.guard, verdict.version)
-  const rejected = verdict.verdicts.find((one) => one.verdict === 'reject')
-  if (rejected !== undefined) return { rung: 'veto', rule, reason: rejected.evidence ?? rejected.code }
+  const rejected = verdict.verdicts.filter((one) => one.verdict === 'reject')
+  const [first] = rejected
+  if (first !== undefined) return { rung: 'veto', rule, reason: first.evidence ?? first.code, calls: ordinalsOf(rejected) }
   return verdict.intervention === null ? null : { rung: 'nudge', rule, reason: verdict.intervention.reason }
 }
 
-/** Whether this guard, perhaps another version of it, vetoed a call of the round. */
-function wasDecided({ results, policy }: RoundOutcome, { name }: LoadedGuard): Decision | null {
+/** What this guard, perhaps another version of it, did to the round when it was in force: a veto of calls, or a word to the model. */
+function wasDecided(record: StoredRecord, { results, policy }: RoundOutcome, { name }: LoadedGuard): Decision | null {
   const guard = policy.guards.find((one) => one.name === name)
-  const vetoed = results.find(({ status, reason }) => status === 'vetoed' && reason.includes(name))
-  return guard === undefined || vetoed === undefined ? null : { rung: 'veto', rule: ruleOf(name, guard.version), reason: vetoed.reason }
+  if (guard === undefined) return null
+  const rule = ruleOf(name, guard.version)
+  const vetoed = results.filter(({ status, reason }) => status === 'vetoed' && reason.startsWith(vetoReason(name)))
+  const [first] = vetoed
+  if (first !== undefined) return { rung: 'veto', rule, reason: first.reason, calls: ordinalsOf(vetoed) }
+  const executed = decodedIn(record)
+  const wish = executed?.type === 'round-executed' ? executed.wishes.find((one) => one.guard === name) : undefined
+  return wish === undefined ? null : { rung: 'nudge', rule, reason: wish.reason }
+}
+
+function ordinalsOf(calls: readonly { ordinal: number }[]): number[] {
+  return calls.map(({ ordinal }) => ordinal).sort((one, other) => one - other)
 }
 
 function ruleOf(name: string, version: string): string {

@@ -95,6 +95,10 @@ describe('weir dead-letters', () => {
       ['0/2', 'runtime.assertion', 'c'],
     ])
     expect((await listed({ stage: 'executor' })).map(({ place }) => place)).toEqual(['0/2'])
+    await expect(listed({ stage: 'executer' })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining('Did you mean executor?'),
+    })
     expect((await listed({ conversation: 'c', code: 'codec.bad-message' })).map(({ place }) => place)).toEqual(['0/0'])
     const { stream, text } = output()
     await listDeadLetters({ code: 'codec.bad-frame' }, settings(), stream)

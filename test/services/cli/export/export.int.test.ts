@@ -140,7 +140,7 @@ describe('weir export', () => {
       await world.ask('hello')
       await exported(world, { conversation: ['c'] })
       const again = exportBundle({ output: file }, world.settings, output().stream)
-      await expect(again).rejects.toMatchObject({ code: 'bundle.exists' })
+      await expect(again).rejects.toMatchObject({ code: 'output.exists' })
       await exported(world, { force: true })
       rmSync(file)
       const unknown = exportBundle({ output: file, conversation: ['nobody'] }, world.settings, output().stream)

@@ -36,6 +36,19 @@ function part(i: number, ...events: Partial<PartEvent>[]): Part {
 const namedAda = called('{"customer":{"name":"Ada Lövelace"}}')
 
 describe('a redaction', () => {
+  it('that finds more than can be kept in mind is an error, which names the rule', () => {
+    const [asked, anywhere] = [ofName, mail].map((rule) => createRedaction([rule], { bytesMax: 1_500 }))
+    const learn = (n: number) => asked?.learn(called(`{"customer":{"name":"Ada ${n % 3}"}}`))
+    const redact = (n: number) => anywhere?.redact(note(`${String.fromCharCode(97 + n)}@x.org`))
+    for (let n = 0; n < 60; n += 1) learn(n) // equal values take no more
+    expect(() => Array.from({ length: 16 }, (_, n) => asked?.learn(called(`{"customer":{"name":"Bob ${n}"}}`)))).toThrow(
+      /the rule customer finds/,
+    )
+    expect(() => Array.from({ length: 26 }, (_, n) => redact(n))).toThrow(
+      /what the rule mail finds there is more to replace than can be kept/,
+    )
+  })
+
   it.each([
     ['as a key of an object', '{"ada@x.org":{"seen":true}}'],
     ['under a key that stands there twice', '{"to":"ada@x.org","to":"nobody"}'],

@@ -1,6 +1,6 @@
 // Transcripts of other runtimes become bundles that are read, judged and folded again as any other.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -209,11 +209,57 @@ describe('weir import-transcript', () => {
     expect(turns.map(({ outcome }) => outcome)).toEqual(['cancelled', 'answered'])
   })
 
+  it('goes on behind a call of which the result is missing, as the model did, and says that its outcome is unknown', async () => {
+    const one = [...chat.slice(0, 3), chat[4], ...chat.slice(5)] // of two calls at once
+    expect(await imported(one, 'openai')).toContain('the model went on: its outcome is unknown here')
+    expect((await toldOf('log')).map(({ rounds }) => rounds)).toEqual([
+      [
+        expect.stringMatching(/^exec.*=outcome_unknown: The transcript has no result of this call/),
+        'exec({})=error: Error: no command',
+        'Two: a and b.',
+      ],
+      ['Welcome.'],
+    ])
+  })
+
+  it('leaves out blocks that came with a later release, and counts them', async () => {
+    const later = {
+      role: 'assistant',
+      content: [
+        { type: 'compaction', content: '…' },
+        { type: 'text', text: 'Here.' },
+      ],
+    }
+    expect(await imported([...anthropic, { role: 'user', content: 'and?' }, later], 'anthropic')).toContain(
+      'left out: a block of type compaction',
+    )
+    expect((await toldOf('log')).at(-1)).toEqual({ user: 'and?', rounds: ['Here.'] })
+  })
+
+  it('keeps what Weir takes of a message that is too long, and of an id that is none nothing', async () => {
+    const messages = [{ role: 'user', content: 'x'.repeat(2 * 1024 * 1024) }, ...chat.slice(2)]
+    const said = await imported({ id: ' ', messages }, 'openai')
+    expect(said).toContain('left out: the end of a message of a user, of which Weir takes 1048576 bytes')
+    expect((await toldOf('log')).map(({ user }) => user?.length)).toEqual([1_048_576, 6])
+  })
+
+  it('stops in the middle of a conversation when it is told to, and leaves nothing', async () => {
+    const rounds = Array.from({ length: 200 }, () => chat.slice(2, 5)).flat()
+    const file = join(folder, 'long.json')
+    writeFileSync(file, JSON.stringify([...chat.slice(0, 2), ...rounds]))
+    const ended = importTranscript(file, { format: 'openai', output: bundle }, output().stream)
+    process.emit('SIGINT') // it listens by now, and has played at most one round
+    expect(await ended).toBe(130)
+    expect(readdirSync(folder)).toEqual(['long.json'])
+  })
+
   it.each([
     ['an empty file', 'anthropic', '', 'log.json: is empty'],
     ['no JSON', 'anthropic', 'hello', 'log.json:1: is no JSON'],
     ['a line that is no JSON', 'anthropic', `${JSON.stringify({ messages: anthropic })}\n{"messages":`, 'log.json:2: is no JSON'],
     ['something else', 'anthropic', { a: 1 }, 'log.json: has no messages'],
+    ['a part of OpenAI', 'anthropic', [{ role: 'user', content: [{ type: 'input_text', text: 'x' }] }], 'content[0].type: is "input_text"'],
+    ['a call of a user', 'anthropic', [{ role: 'user', content: [{ type: 'tool_use', id: 'c' }] }], 'content[0].type: is "tool_use"'],
     ['a text', 'openai', '"hello"', 'log.json: is "hello"; must be an object'],
     ['another role', 'anthropic', [{ role: 'king', content: '' }], 'log.json messages[0].role: is "king"; must be user or assistant'],
     ['messages of OpenAI', 'anthropic', chat, 'Is it of OpenAI? (--format openai)'],

@@ -68,7 +68,7 @@ describe('weir import', () => {
 
   it('refuses a data folder that has a log, and what is no bundle, and leaves nothing behind', async () => {
     await (await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })).close()
-    await expect(importBundle(bundle, settingsIn(folder), output().stream)).rejects.toMatchObject({ code: 'bus.unwritable' })
+    await expect(importBundle(bundle, settingsIn(folder), output().stream)).rejects.toMatchObject({ code: 'output.exists' })
     const elsewhere = join(folder, 'new')
     await expect(importBundle(bundle, settingsIn(elsewhere), output().stream)).rejects.toMatchObject({ code: 'bundle.invalid' })
     expect(existsSync(elsewhere)).toBe(false)

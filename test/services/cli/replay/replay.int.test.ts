@@ -49,6 +49,13 @@ async function forged(): Promise<{ file: string }> {
   return { file }
 }
 
+async function turnBegan(name: BundleName): Promise<number> {
+  const { bus, turns } = await openBundle(bundleFile(name), systemClock)
+  const [first] = turns()
+  await bus.close()
+  return first?.beganAt ?? Number.NaN
+}
+
 describe('weir replay', () => {
   it('says that all is the same, exit code 0', async () => {
     const { code, text } = await run('i5-broken-schema')
@@ -90,6 +97,37 @@ describe('weir replay', () => {
     expect(JSON.parse(text).changes).toMatchObject([{ round: 3, is: null }])
   })
 
+  it.each([
+    ['an agent file', 'name: ours\nmodel: { provider: anthropic, name: claude }\nempty:\nloop: { identicalFailures: 2 }\n'],
+    ['a file of weir policy set', '{ "loop.identicalFailures": 2, "rule.cycle": "shadow" }'],
+  ])('takes a policy from %s', async (_, content) => {
+    const policy = join(folder, 'given.yaml')
+    writeFileSync(policy, content)
+    const { text } = await run('i1-reflex-loop', { policy, json: true })
+    expect(JSON.parse(text).changes).toMatchObject([{ round: 2, is: { rule: 'identical-failure@1' } }])
+  })
+
+  it.each([
+    ['a section that is misspelled', 'lop: { identicalFailures: 2 }', /"lop" is nothing that an agent file has; did you mean loop\?/],
+    [
+      'an agent file without any of it',
+      'name: ours\nmodel: { provider: anthropic, name: claude }\n',
+      /sets nothing: of an agent file loop, empty and caps/,
+    ],
+    ['a list', '[2]', /sets nothing/],
+    ['a section that is none', 'caps: 3', /caps is 3; must have a value for each key/],
+    ['a threshold that there is none of', 'loop: { identicalFalures: 2 }', /did you mean loop\.identicalFailures/],
+    [
+      'one threshold twice',
+      'loop.identicalFailures: 2\nloop: { identicalFailures: 3 }',
+      /loop\.identicalFailures is given twice, as "2" and as "3"/,
+    ],
+  ])('refuses a policy with %s', async (_, content, words) => {
+    const policy = join(folder, 'bad.yaml')
+    writeFileSync(policy, content)
+    await expect(run('i1-reflex-loop', { policy })).rejects.toThrow(words)
+  })
+
   it('names each good call that would have been refused', async () => {
     const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
     expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
@@ -102,6 +140,11 @@ describe('weir replay', () => {
     expect(text).toMatch(/ 2 +1 +≤ 5 +≤ \d+ +3\n/)
     expect(text).toMatch(/ 5 +0 +≤ 0 +≤ 0 +0\n/)
     expect(readFileSync(file, 'utf8')).toMatch(/^<svg .*<polyline/s)
+    const again = run('i3-no-termination', { sweep: 'loop.identicalSuccesses=2..3', output: file })
+    await expect(again).rejects.toMatchObject({ code: 'output.exists' })
+    expect(readFileSync(file, 'utf8')).toContain('>6</text>')
+    await run('i3-no-termination', { sweep: 'loop.identicalSuccesses=2..3', output: file, force: true })
+    expect(readFileSync(file, 'utf8')).not.toContain('>6</text>')
   })
 
   it.each<[string, ReplayOptions]>([
@@ -115,9 +158,19 @@ describe('weir replay', () => {
     })
   })
 
+  it('is no success where turns were read for the ones to come, and none came', async () => {
+    const began = await turnBegan('i1-reflex-loop')
+    await expect(run('i1-reflex-loop', { since: new Date(began + 1).toISOString() })).rejects.toMatchObject({
+      code: 'replay.nothing',
+      message: expect.stringMatching(/no turn began there, and \d+ records are of turns that began before/),
+    })
+    expect(await run('i1-reflex-loop', { since: new Date(began - 1_000).toISOString() })).toMatchObject({ code: 0 })
+  })
+
   it.each<[string, ReplayOptions, RegExp]>([
     ['an unknown threshold', { set: ['loop.identicalFalures=2'] }, /did you mean loop\.identicalFailures/],
     ['a value out of bounds', { set: ['loop.identicalFailures=0'] }, /must be a whole number from 1 to 1000/],
+    ['a threshold that is given twice', { set: ['loop.identicalFailures=3', 'loop.identicalFailure=2'] }, /given twice, as "3" and as "2"/],
     ['a sweep out of bounds', { sweep: 'loop.identicalFailures=990..1010' }, /from 1 to 1000/],
     ['a sweep of nothing', { sweep: 'loop.identicalFailures=6..2' }, /--sweep is/],
     ['a sweep beside a policy', { sweep: 'loop.cycleLaps=2..3', set: ['loop.cycleLaps=2'] }, /by itself/],

@@ -121,7 +121,7 @@ describe('weir topics create and check', () => {
     'say what is wrong when no broker answers, or none is named, or the properties cannot be used',
     async () => {
       const nobody = await topics('check', '--bootstrap-server', 'localhost:1')
-      expect(nobody).toMatchObject({ code: 1, out: '' })
+      expect(nobody).toMatchObject({ code: 2, out: '' })
       expect(nobody.errors).toContain('no broker could be asked to look at the topics')
       const unnamed = await topics('check')
       expect(unnamed).toMatchObject({ code: 2, out: '' })

@@ -1,0 +1,64 @@
+// Where the module of a guard is that somebody names on the command line: a file, or the name of one that ships with Weir; with its options behind a =.
+
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { nearestName } from '../../../shared/agent-file/nearest-name.ts'
+import { WeirError } from '../../../shared/errors.ts'
+import { approvalGuard } from '../../../shared/guards/approval-guard.ts'
+
+/** Each folder with such a file is a guard that ships: TypeScript in a checkout, compiled in the package. */
+const shippedFolder = fileURLToPath(new URL('../../guards', import.meta.url))
+const shippedFile = `guard${extname(import.meta.url)}`
+
+/** `options`: for the function that the file exports; undefined: none were given. */
+export type NamedGuard = { file: string; options: unknown }
+
+/**
+ * `given`: FILE or NAME, and with `=OPTIONS` behind it a file of JSON for the function that it exports. Throws `usage` for options that cannot be read and for
+ * a name that is a file here as well.
+ */
+export function namedGuard(given: string): NamedGuard {
+  const at = existsSync(given) ? -1 : given.lastIndexOf('=')
+  if (at < 0) return { file: guardFile(given), options: undefined }
+  return { file: guardFile(given.slice(0, at)), options: guardOptions(given.slice(at + 1)) }
+}
+
+/** The path of the module. Throws `usage` where the name could mean two. */
+export function guardFile(given: string): string {
+  const shipped = shippedGuards()
+  const isShipped = shipped.includes(given)
+  const isHere = statSync(given, { throwIfNoEntry: false })?.isFile() ?? false
+  if (isShipped && isHere)
+    throw new WeirError('usage', `${given} is a file here, and a guard that ships with Weir: give ./${given} for the file, or rename it`)
+  if (isShipped) return join(shippedFolder, given, shippedFile)
+  if (isHere || /[./\\]/.test(given)) return given
+  if (given === approvalGuard)
+    throw new WeirError(
+      'usage',
+      `${approvalGuard} is a stage and no guard to run: put its rules in force with weir approvals rules FILE; weir up, ask and chat run the stage`,
+    )
+  const near = nearestName(given, shipped)
+  const meant = near === undefined ? '' : `; did you mean ${near}?`
+  throw new WeirError('usage', `there is no file ${given}, and no guard of that name ships with Weir (${shipped.join(', ')} do)${meant}`)
+}
+
+/** `file`: JSON; undefined: none were given. Throws `usage`. */
+export function guardOptions(file: string | undefined): unknown {
+  if (file === undefined) return undefined
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw badOptions(file, error)
+  }
+}
+
+function badOptions(file: string, cause: unknown): WeirError {
+  return new WeirError('usage', `the options ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+}
+
+function shippedGuards(): string[] {
+  return readdirSync(shippedFolder)
+    .filter((name) => existsSync(join(shippedFolder, name, shippedFile)))
+    .sort()
+}

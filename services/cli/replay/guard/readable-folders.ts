@@ -1,0 +1,32 @@
+// What the process of a guard has to read to load itself: Weir's code and the guard's, and the packages that they name.
+
+import { existsSync, realpathSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname, join, resolve, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** `file`: the guard's. Its package, or the folder that it lies in where it is of none; and each node_modules in which Node looks for what it imports. */
+export function readableFolders(file: string): string[] {
+  const given = resolve(file)
+  const files = [import.meta.filename, given, real(given)]
+  const folders = files.flatMap((one) => [packageOf(one), ...packagesFor(one)])
+  return [...new Set(folders.map((folder) => join(folder, sep)))]
+}
+
+/** Links are followed before a module is loaded. A file that is not there is for the loader to report. */
+function real(file: string): string {
+  return existsSync(file) ? realpathSync(file) : file
+}
+
+function packageOf(file: string): string {
+  const found = existsSync(file) ? findPackageJSON(pathToFileURL(file)) : undefined
+  return dirname(found ?? file)
+}
+
+function packagesFor(file: string): string[] {
+  const folders: string[] = []
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    folders.push(join(folder, 'node_modules'))
+    if (folder === dirname(folder)) return folders.filter((one) => existsSync(one))
+  }
+}

@@ -1,0 +1,75 @@
+// One rule for a file that cannot be used, whichever command was given it (E1 and E2 of services/cli/ending.ts).
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { bundleFile } from './replay/bundled-log.ts'
+
+const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'weir-exit-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+beforeAll(() => {
+  const whole = readFileSync(bundleFile('i3-no-termination'))
+  writeFileSync(join(folder, 'cut.weir'), whole.subarray(0, whole.length / 2))
+  const flipped = Buffer.from(whole)
+  flipped[5_000] = (flipped[5_000] as number) ^ 1
+  writeFileSync(join(folder, 'flipped.weir'), flipped)
+  writeFileSync(join(folder, 'there.html'), 'mine')
+})
+
+async function run(...args: string[]): Promise<{ code: number | null; errors: string }> {
+  const child = spawn(weir, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const [code] = await once(child, 'close')
+  return { code, errors }
+}
+
+describe('a bundle that was cut', () => {
+  it.each([
+    [['inspect', 'cut.weir']],
+    [['report', 'cut.weir', '-o', 'new.html']],
+    [['export', '--bundle', 'cut.weir', '-o', 'new.weir']],
+    [['import', 'cut.weir', '--data-folder', 'new']],
+    [['judge', 'cut.weir']],
+    [['replay', 'cut.weir']],
+  ])(
+    'ends weir %j with 2, and leaves nothing',
+    async (args) => {
+      expect(await run(...args)).toEqual({ code: 2, errors: expect.stringMatching(/cut\.weir is damaged: it was cut: \d+ of \d+ bytes/) })
+      expect(readdirSync(folder).sort()).toEqual(['cut.weir', 'flipped.weir', 'there.html'])
+    },
+    120_000,
+  )
+})
+
+it('ends with 2 for a flipped byte, for a file that is there already, and for trouble where 1 is an answer', async () => {
+  const results = await Promise.all([
+    run('inspect', 'flipped.weir'),
+    run('report', bundleFile('i3-no-termination'), '-o', 'there.html'),
+    run('policy', 'diff', '*', '--data-folder', 'nowhere'),
+  ])
+  expect(results).toEqual([
+    { code: 2, errors: expect.stringContaining('flipped.weir is damaged: its content is not what it was made with') },
+    { code: 2, errors: expect.stringContaining('there.html is there already') },
+    { code: 2, errors: expect.stringContaining('there is no log at nowhere') },
+  ])
+}, 120_000)
+
+it('is told by --help, of the command too', async () => {
+  const said = async (...args: string[]) => {
+    const child = spawn(weir, [...args, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let text = ''
+    for await (const piece of child.stdout.setEncoding('utf8')) text += piece
+    return text
+  }
+  expect(await said()).toContain('Exit codes: 0 done, or the answer is yes.')
+  expect(await said('judge')).toContain('Exit codes: 0 all are as labelled, or none has a label; 1 one is not; 2 trouble, also bad usage.')
+}, 120_000)
