@@ -47,7 +47,7 @@ afterAll(async () => {
   up?.child.kill('SIGTERM')
   await up?.ended
   await desk?.close()
-}, 60_000)
+})
 
 const runGuard = async (): Promise<RunningWeir> => {
   const running = desk.start(['guard', 'run', 'guard.mjs', ...place, '--log-level', 'info', '--health-port', '0'])

@@ -125,5 +125,5 @@ describe('a killed process', () => {
     const seen = await runKilled({ afterMs: [450, 500, 550, 600, 650] })
     expect(seen.kills).toBeGreaterThan(0)
     expectAllIsWell(seen)
-  }, 60_000)
+  })
 })

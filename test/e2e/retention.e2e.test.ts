@@ -20,6 +20,7 @@ import { foldFrom } from '../../shared/runtime/position.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { topicSpecs } from '../../shared/topology.ts'
 import { until } from '../support/inbox.ts'
+import { patienceMs } from '../support/patience.ts'
 import { testAgent } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
 
@@ -57,7 +58,7 @@ async function weir(retention: number, live: (running: Running) => Promise<void>
       bus,
       async ask(message) {
         const question = { agent, conversation: 'c', messageId: message, text: message }
-        for await (const event of edge.ask(question, AbortSignal.timeout(20_000)))
+        for await (const event of edge.ask(question, AbortSignal.timeout(patienceMs)))
           if (event.type === 'turn-finished' && event.messageId === message) return event
         throw new Error('the turn did not end')
       },

@@ -2,7 +2,7 @@
 
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
 import { loadAgents } from '../../services/weir.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
@@ -18,9 +18,6 @@ import { call, resultsOf, says, script, text } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
-
-/** One waits for the whole grace of a shutdown, others for several starts: many seconds each on a busy machine. */
-jest.setTimeout(120_000)
 
 const partitions = 2
 const conversation = 'c'

@@ -64,7 +64,6 @@ describe('a stage that throws on some records', () => {
         expect({ seed, violations: violations.filter((violation) => !isExcused(violation, name)) }).toEqual({ seed, violations: [] })
       }
     },
-    60_000,
   )
 })
 

@@ -43,11 +43,11 @@ inBrowser('the page in a browser', () => {
   beforeAll(async () => {
     browser = await openChromium(program ?? '')
     await browser.send('Emulation.setDeviceMetricsOverride', { width: 1200, height: 800, deviceScaleFactor: 1, mobile: false })
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   it('obeys nothing that a model, a tool or a user wrote, and shows all of it', async () => {
     await browser.open(fileOf('hostile', { c: hostileConversation() }))
