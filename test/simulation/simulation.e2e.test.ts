@@ -11,9 +11,9 @@ import { roll, simulate } from './simulation.ts'
 import { realSystem } from './system.ts'
 import { addTally, emptyTally, tallyOf } from './tally.ts'
 
-const seeds = 200
+const seeds = 100
 const canarySeeds = 150
-const throwingSeeds = 15
+const throwingSeeds = 8
 
 describe('the stages', () => {
   it(`keep all rules for ${seeds} seeds`, async () => {
