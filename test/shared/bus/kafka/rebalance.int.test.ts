@@ -158,7 +158,7 @@ describe('a group', () => {
     const bus = await world.open()
     const topic = await world.topic(bus)
     const group = newName('group')
-    const stranger = world.kafka.consumer({ groupId: group })
+    const stranger = world.kafka.consumer({ groupId: group, heartbeatInterval: 100 })
     await stranger.connect()
     await stranger.subscribe({ topic })
     const { promise: joined, resolve } = Promise.withResolvers<void>()
