@@ -17,6 +17,9 @@ export default {
   // The shared Kafka broker of a run: started by the first test that asks for it, never by these.
   globalSetup: '<rootDir>/test/support/kafka/run-setup.ts',
   globalTeardown: '<rootDir>/test/support/kafka/run-teardown.ts',
+  testSequencer: '<rootDir>/test/support/longest-first.js',
+  moduleNameMapper: { '^fast-check$': '<rootDir>/test/support/seeded-fast-check.ts' },
   maxWorkers: 2,
-  testTimeout: 30_000,
+  // Against hanging for ever, no measure of speed: what takes a second takes half a minute on a machine that has twenty times too much to do.
+  testTimeout: 120_000,
 }

@@ -389,11 +389,13 @@ function parse({ file, source }: Source): Parsed {
   return { file, statements, imports: importsIn(statements).map((found) => ({ ...found, target: resolve(file, found.target) })) }
 }
 
-function importsIn(value: unknown): Import[] {
-  if (!isObject(value)) return []
-  const deeper = Object.values(value).flatMap(importsIn)
-  const found = isNode(value) ? importBy(value) : undefined
-  return found === undefined ? deeper : [found, ...deeper]
+/** Into one list, and without what says where something stands: trees have a million nodes. */
+function importsIn(value: unknown, found: Import[] = []): Import[] {
+  if (!isObject(value)) return found
+  const own = isNode(value) ? importBy(value) : undefined
+  if (own !== undefined) found.push(own)
+  for (const [name, inner] of Object.entries(value)) if (isObject(inner) && name !== 'span') importsIn(inner, found)
+  return found
 }
 
 function importBy(node: Node): Import | undefined {

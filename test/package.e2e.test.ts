@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { startAnthropicServer } from '../services/cli/demo/anthropic-server.ts'
 import { examples, openExampleFolder } from './examples/examples.ts'
 import type { Project } from './support/installed-package.ts'
@@ -11,8 +11,6 @@ import { call, resultsOf, says, script, text } from './support/script.ts'
 
 const root = join(import.meta.dirname, '..')
 const textOf = (...path: string[]) => readFileSync(join(...path), 'utf8')
-
-jest.setTimeout(90_000) // each test starts several processes, and nothing is compiled yet for the first ones
 
 let project: Project
 beforeAll(() => {

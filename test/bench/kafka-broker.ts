@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startBroker } from '../support/kafka/broker.ts'
-import type { Broker } from '../support/kafka/broker-options.ts'
+import type { Broker, BrokerOptions } from '../support/kafka/broker-options.ts'
 import { startJarBroker } from '../support/kafka/jar-broker.ts'
 import { openKafka } from './kafka-topics.ts'
 
@@ -13,10 +13,14 @@ export type BenchBroker = Pick<Broker, 'bootstrapServers' | 'stop'> & { pid: num
 /** Kafka's own jars first: Docker's forwarding of ports would be measured, too. Throws with what to install where there is no way to have a broker. */
 export async function openBroker(): Promise<BenchBroker> {
   const isForced = (process.env.WEIR_TEST_KAFKA ?? '') !== ''
-  const { bootstrapServers, stop, way } = isForced ? await startBroker() : await startJarBroker({}).catch(() => startBroker())
+  const { bootstrapServers, stop, way } = isForced
+    ? await startBroker(measured)
+    : await startJarBroker(measured).catch(() => startBroker(measured))
   await untilItTakesGroups(bootstrapServers)
   return { bootstrapServers, stop, pid: way === 'jars' ? brokerProcess() : undefined }
 }
+
+const measured: BrokerOptions = { optimized: true }
 
 /** For running one of the benches alone. */
 export async function withBroker<T>(use: (broker: BenchBroker) => Promise<T>): Promise<T> {

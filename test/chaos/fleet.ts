@@ -7,6 +7,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { compiled } from '../support/compiled.ts'
 import type { Disturbance, UnexpectedExit } from './evidence.ts'
 
 export const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
@@ -206,9 +207,8 @@ function argumentsOf({ name, job }: Member, { folder, bootstrapServers, prefix, 
 
 /** Without what the machine that runs the tests has set. */
 export function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name)),
-  )
+  const kept = Object.entries(process.env).filter(([name]) => !/^(CI$|WEIR_|NODE_OPTIONS|ANTHROPIC_|OPENAI_|KAFKA_)/.test(name))
+  return { ...Object.fromEntries(kept), ...compiled }
 }
 
 function endOf(child: ChildProcess): Promise<void> {

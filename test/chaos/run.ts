@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import kafkajs from 'kafkajs'
 import { createRandom } from '../simulation/random.ts'
+import { compileStages } from '../support/compiled.ts'
 import { startBroker } from '../support/kafka/broker.ts'
 import { writeAgent } from './agent.ts'
 import { check } from './check.ts'
@@ -83,6 +84,7 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
   const cleanUp: (() => Promise<unknown> | unknown)[] = []
   let isSound = false
   try {
+    compileStages()
     const broker = await startBroker({ heapMiB: 512 })
     cleanUp.push(() => broker.stop())
     const provider = await startProvider(seed)

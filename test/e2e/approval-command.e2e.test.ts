@@ -67,7 +67,7 @@ describe('weir approvals, approve and reject', () => {
     expect(await run([...ask, 'and then?'])).toMatchObject({ code: 0 })
     expect((await starts(here)).length).toBeGreaterThanOrEqual(1)
     expect((await run(['inspect', 'c'])).out).toMatch(new RegExp(`call 0: approved by ann after .* \\(production, ${id}\\)`))
-  }, 60_000)
+  })
 
   it('decide from another terminal while somebody waits', async () => {
     const here = await atDesk()
@@ -81,7 +81,7 @@ describe('weir approvals, approve and reject', () => {
     await asking.shows('act was approved by ann')
     expect(await asking.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     expect(await starts(here)).toHaveLength(1)
-  }, 60_000)
+  })
 
   it('say what is wrong with rules', async () => {
     const { run, folder } = await atDesk()
@@ -93,7 +93,7 @@ describe('weir approvals, approve and reject', () => {
     expect(await run(['approvals', 'rules', 'none.json'])).toMatchObject({ code: 2, errors: expect.stringContaining('none.json') })
     await writeFile(join(folder, 'list.json'), '[]')
     expect((await run(['approvals', 'rules', 'list.json'])).errors).toContain('it must be an object with rules')
-  }, 60_000)
+  })
 })
 
 onTerminals('at a terminal', () => {
@@ -120,7 +120,7 @@ onTerminals('at a terminal', () => {
     child.stdin.write('\u0004')
     expect(await ended).toMatchObject({ code: 0 })
     expect(await starts(here)).toHaveLength(1)
-  }, 60_000)
+  })
 
   it('Ctrl-C in the question cancels the turn', async () => {
     const here = await atDesk()
@@ -131,5 +131,5 @@ onTerminals('at a terminal', () => {
     await shows('cancelled: the client cancelled it')
     expect(await ended).toMatchObject({ code: 3 })
     expect(await starts(here)).toEqual([])
-  }, 60_000)
+  })
 })

@@ -1,6 +1,6 @@
 // `weir ask` as somebody at a shell has it: what stands where, exit codes, signals.
 
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
@@ -228,11 +228,12 @@ onTerminals('on a terminal', () => {
   const screenOf = (out: string) => out.split('\r\n').map((line) => line.split('\r\u001b[K').at(-1) ?? '')
 
   it('shows the reply once, wrapped, and while a tool runs a live line', async () => {
-    const { startOnTerminal } = await at(script(says(text('I look.'), call('act', { sleepMs: 1_200 })), says(text(reply))))
-    const { ended } = startOnTerminal([...ask, 'go'], { NO_COLOR: '1' })
+    const { folder, startOnTerminal } = await at(script(says(text('I look.'), call('act', { until: 'seen' })), says(text(reply))))
+    const { ended, shows } = startOnTerminal([...ask, 'go'], { NO_COLOR: '1' })
+    await shows('  act running, ')
+    await writeFile(join(folder, 'seen'), '')
     const { code, out } = await ended
     expect(code).toBe(0)
-    expect(out).toContain('  act running, 0.')
     expect(screenOf(out).slice(1)).toEqual([
       'I look.',
       expect.stringMatching(/^ {2}act ok, [\d.]+ s$/),

@@ -21,6 +21,7 @@ import { systemClock } from '../../shared/clock.ts'
 import type { TurnFinished } from '../../shared/messages.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import { until } from '../support/inbox.ts'
+import { patienceMs } from '../support/patience.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
 import { requestFault } from '../support/valid-request.ts'
@@ -78,7 +79,10 @@ async function stop(): Promise<void> {
 
 function ask({ bus, running, agent }: Weir, said: string): Promise<TurnFinished> {
   const question = { agent, conversation: 'c', messageId: said, text: said }
-  return Promise.race([openEdge({ bus, topicPrefix: 'weir.', partitions }).reply(question, AbortSignal.timeout(20_000)), running.failed])
+  return Promise.race([
+    openEdge({ bus, topicPrefix: 'weir.', partitions }).reply(question, AbortSignal.timeout(patienceMs)),
+    running.failed,
+  ])
 }
 
 async function starts(): Promise<string[]> {

@@ -88,7 +88,7 @@ describe('weir guard', () => {
     expect((await run(['guard', 'list'])).out).toContain('no guard is registered')
     expect(await run([...ask, 'three'])).toMatchObject({ code: 0 })
     expect(await starts(here)).toHaveLength(2)
-  }, 60_000)
+  })
 
   it('switches, lists and removes guards beside a Weir that runs on the embedded bus', async () => {
     const here = await atDesk()
@@ -112,7 +112,7 @@ describe('weir guard', () => {
     expect(await lines()).toBe(null)
     up.signal('SIGTERM')
     expect((await up.ended).code).toBe(0)
-  }, 60_000)
+  })
 
   it('runs a guard in a process of its own beside a Weir on the embedded bus, and again after it was killed', async () => {
     const here = await atDesk()
@@ -178,7 +178,7 @@ describe('weir guard', () => {
     } finally {
       await bus.close()
     }
-  }, 90_000)
+  })
 
   it('registers a guard that runs elsewhere, once, and refuses another under its name', async () => {
     const { run } = await atDesk()
@@ -210,7 +210,7 @@ describe('weir guard', () => {
     expect((await run(['doctor'])).out).toMatch(/^odd +guards +calls wait for remote \(mixed\), and nobody runs it now: run it/m)
     const vetoed = await run([...ask, 'nobody answers for it'])
     expect(vetoed.errors).toContain('exec vetoed: vetoed by guard remote: guard.silent')
-  }, 90_000)
+  })
 
   it('takes the guards that ship by their names, with options behind them, and tells a name that is also a file', async () => {
     const here = await atDesk()
@@ -234,7 +234,7 @@ describe('weir guard', () => {
     })
     await writeFile(join(folder, 'shell'), 'export default {}')
     expect((await run([...ask, '--guard', 'shell', 'go'])).errors).toContain('shell is a file here, and a guard that ships with Weir')
-  }, 60_000)
+  })
 
   it('makes no log in a folder that was mistyped', async () => {
     const { run, folder } = await atDesk()
@@ -248,7 +248,7 @@ describe('weir guard', () => {
       expect(said).toMatchObject({ code: 1, errors: expect.stringContaining('there is no log at typo/weir.db') })
     }
     expect(existsSync(join(folder, 'typo'))).toBe(false)
-  }, 60_000)
+  })
 
   it('takes no decision of a nobody, and points to the help of the command that was used', async () => {
     const { run } = await atDesk()
@@ -259,7 +259,7 @@ describe('weir guard', () => {
     }
     expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain('(weir guard mode --help shows what there is)')
     expect((await run(['nothing'])).errors).toContain('(weir --help shows what there is)')
-  }, 60_000)
+  })
 
   it('fails, with a word, where a guard ends the process', async () => {
     const { run, folder } = await atDesk()
@@ -269,7 +269,7 @@ describe('weir guard', () => {
     )
     const ended = await run([...ask, '--guard', 'exits.mjs', 'go'])
     expect(ended).toMatchObject({ code: 1, out: '', errors: expect.stringContaining('this process was ended before the command was done') })
-  }, 60_000)
+  })
 
   it('says what is wrong with a guard, a name and a bus', async () => {
     const { run, folder } = await atDesk()
@@ -287,5 +287,5 @@ describe('weir guard', () => {
     const taken = await run([...ask, '--guard', 'second.mjs', 'go'])
     expect(taken.errors).toContain('there is a guard no-removal already, and it is version 1, this is 2')
     expect((await run(['guard', 'run', 'guard.mjs'])).errors).toContain('and none writes .weir: start weir up first')
-  }, 60_000)
+  })
 })

@@ -2,7 +2,7 @@
 // turn runs through all of it, and nothing else is started again.
 
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { ListedGuard } from '../../services/cli/guard/list.ts'
@@ -23,9 +23,11 @@ beforeAll(async () => {
   // Each round takes a while, brings something new, and removes something; the guard is asked about the removal.
   desk = await openDesk(() => {
     round += 1
-    const goesOn = says(call('act', { sleepMs: 2_500, answer: `step ${round}` }), call('exec', { command: `rm file-${round}` }))
+    const goesOn = says(call('act', { sleepMs: 1_000, answer: `step ${round}` }), call('exec', { command: `rm file-${round}` }))
     return isOver ? says(text('Done.')) : goesOn
   })
+  // As many rounds as the commands take, however long that is.
+  await appendFile(join(desk.folder, 'agent.yaml'), 'caps: { rounds: 1000, calls: 2000 }\n')
   place = ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', `test-${randomBytes(6).toString('hex')}.`]
   await writeFile(
     join(desk.folder, 'guard.mjs'),
@@ -47,7 +49,7 @@ afterAll(async () => {
   up?.child.kill('SIGTERM')
   await up?.ended
   await desk?.close()
-}, 60_000)
+})
 
 const runGuard = async (): Promise<RunningWeir> => {
   const running = desk.start(['guard', 'run', 'guard.mjs', ...place, '--log-level', 'info', '--health-port', '0'])

@@ -87,7 +87,7 @@ describe('a guard', () => {
       ])
       expect(verdicts[1]?.verdicts[0]?.text).toBe('Nothing may be removed; 2 calls were seen before.')
     })
-  }, 60_000)
+  })
 
   it('that nobody runs is silent: its calls are vetoed at its deadline, or go on where that is allowed', async () => {
     const two = script(
@@ -114,7 +114,7 @@ describe('a guard', () => {
       })
       expect(await pipeline.starts()).toHaveLength(1)
     })
-  }, 60_000)
+  })
 
   it('that throws, loops for ever or answers nonsense stops the call, and the next round has its turn', async () => {
     const hangs = script(
@@ -145,7 +145,7 @@ describe('a guard', () => {
       ])
       await guards.close()
     })
-  }, 60_000)
+  })
 
   it('whose registration cannot be read keeps every model from being asked, with the reason, until it is removed', async () => {
     await withPipeline({ model: script(says(text('Hello.'))), settings: { attempts: 1 } }, async (pipeline) => {
@@ -157,7 +157,7 @@ describe('a guard', () => {
       await removeGuard(wiring, 'odd')
       expect((await pipeline.ask('second')).finished).toMatchObject({ reply: 'Hello.' })
     })
-  }, 60_000)
+  })
 
   it('asks the model for something else in its own words', async () => {
     const wishing: Guard = {
@@ -175,5 +175,5 @@ describe('a guard', () => {
       expect(JSON.stringify(pipeline.server.requests[1]?.system)).toContain('List less.')
       await guards.close()
     })
-  }, 60_000)
+  })
 })

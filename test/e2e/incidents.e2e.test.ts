@@ -196,7 +196,7 @@ describe('I3, no termination', () => {
   })
 
   it('gives the fallback at once when the time of the turn is over, and the tool that still runs is stopped', async () => {
-    const settings = { policy: { caps: { rounds: 25, calls: 50, wallMs: 700, tokens: null }, graceMs: 200 } }
+    const settings = { policy: { caps: { rounds: 25, calls: 50, wallMs: 3_000, tokens: null }, graceMs: 200 } }
     const model = script(says(call('lookup', { word: 'slow', sleepMs: 60_000 })))
     await withPipeline({ model, settings, tools: lookup }, async ({ ask, server }) => {
       const { finished } = await ask('look up a slow word')

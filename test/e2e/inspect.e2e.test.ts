@@ -20,7 +20,7 @@ const scripts: Record<string, (number: number) => Reply> = {
     ][number - 1] ?? says(text('And now, too.')),
   loop: (number) => (number <= 4 ? says(call('exec', {})) : says(text('I give up.'))),
   refused: () => ({ kind: 'error', status: 400, message: 'bad request' }),
-  slow: () => says(call('act', { sleepMs: 20_000 })),
+  slow: () => says(call('act', { sleepMs: 60_000 })),
 }
 
 let desk: Desk

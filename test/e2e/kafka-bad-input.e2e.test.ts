@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import avro from 'avsc'
 import type { Message as KafkaRecord, Producer } from 'kafkajs'
 import { CompressionTypes, Kafka, logLevel } from 'kafkajs'
@@ -26,9 +26,6 @@ import type { Pipeline } from '../support/pipeline.ts'
 import { withPipeline } from '../support/pipeline.ts'
 import { call, says, script } from '../support/script.ts'
 import { expectSound } from '../support/soundness.ts'
-
-/** Groups that come together, on a busy machine. */
-jest.setTimeout(120_000)
 
 const inboxes = [...new Set(Object.values(stages).map(({ inbox }) => inbox))]
 const lockFile = join(import.meta.dirname, '..', '..', 'schemas', 'lock.json')

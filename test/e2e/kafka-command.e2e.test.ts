@@ -44,7 +44,7 @@ afterAll(async () => {
   up?.child.kill('SIGTERM')
   await up?.ended
   await desk?.close()
-}, 60_000)
+})
 
 const placeOf = (prefix: string) => ['--bus', 'kafka', '--bootstrap-server', brokers, '--topic-prefix', prefix]
 const ask = (message: string, ...args: string[]) => desk.run(['ask', '--agent', 'agent.yaml', ...place, message, ...args])
@@ -100,7 +100,7 @@ describe('weir ask and chat over Kafka', () => {
     expect(await waiting.ended).toMatchObject({ code: 0, out: 'Done.\n' })
     started.child.kill('SIGTERM')
     expect((await started.ended).code).toBe(0)
-  }, 90_000)
+  })
 
   it('say which stage nobody runs, and can be cancelled meanwhile', async () => {
     const prefix = await newTopics()
@@ -112,7 +112,7 @@ describe('weir ask and chat over Kafka', () => {
     expect((await stuck.ended).code).toBe(3)
     partly.child.kill('SIGTERM')
     await partly.ended
-  }, 90_000)
+  })
 
   it('say what to do where there are no topics, and where there is no broker', async () => {
     const nowhere = await desk.run(['ask', '--agent', 'agent.yaml', ...placeOf('nobody.'), 'hello'])

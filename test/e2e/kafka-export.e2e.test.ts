@@ -64,4 +64,4 @@ it('exports whole turns of a stretch of time, which every stage folds again to t
   const { compared, missing, differing } = await withLog(settings, foldedAgain, { bundle: file })
   expect({ missing, differing }).toEqual({ missing: [], differing: [] })
   expect(compared).toBeGreaterThan(10)
-}, 120_000)
+})

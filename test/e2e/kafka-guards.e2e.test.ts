@@ -124,5 +124,5 @@ describe('a guard over Kafka', () => {
         await bus.close()
       }
     })
-  }, 120_000)
+  })
 })

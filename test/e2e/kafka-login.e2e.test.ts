@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { brokerHost, brokerStartMs, startBroker } from '../support/kafka/broker.ts'
 import type { Broker } from '../support/kafka/broker-options.ts'
 import { makeCertificates } from '../support/kafka/certificates.ts'
@@ -10,9 +10,6 @@ import { script } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'
 import { startUp } from '../support/weir-up.ts'
-
-/** Processes that start and a group that comes together: seconds each on a busy machine. */
-jest.setTimeout(120_000)
 
 let broker: Broker
 let authority: string

@@ -58,4 +58,4 @@ it('sets thresholds and modes of rules that count from the next model response o
   } finally {
     await desk.close()
   }
-}, 120_000)
+})

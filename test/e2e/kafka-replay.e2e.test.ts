@@ -58,7 +58,7 @@ afterAll(async () => {
   up?.child.kill('SIGTERM')
   await up?.ended
   await desk?.close()
-}, 60_000)
+})
 
 const ask = (conversation: string) => weir('ask', '--agent', 'agent.yaml', ...place, '--conversation', conversation, conversation)
 
@@ -85,13 +85,13 @@ describe('weir replay over Kafka', () => {
     await weir('export', ...place, '-o', 'kafka.weir')
     const bundled = await replayed({}, join(desk.folder, 'kafka.weir'))
     expect(bundled).toMatchObject({ code: 0, same: true, turns: 3, decisions: live.decisions })
-  }, 120_000)
+  })
 
   it('judges only what began in the time that is asked for', async () => {
     expect(await replayed({ since: middle })).toMatchObject({ same: true, turns: 1 })
     expect(await replayed({ until: middle })).toMatchObject({ same: true, turns: 2 })
     await expect(replayed({ until: '1h ago' })).rejects.toMatchObject({ code: 'replay.nothing' })
-  }, 120_000)
+  })
 
   it('tells what a threshold and a guard would have changed, of the conversations of that time', async () => {
     const { totals, changes } = await replayed({ set: ['loop.identicalFailures=2'] })
@@ -105,7 +105,7 @@ export default { name: 'no-act', version: '1', tools: ['act'], deadlineMs: 500, 
     )
     const guarded = await replayed({ guard: join(desk.folder, 'no-act.mjs'), since: middle })
     expect(guarded.totals).toMatchObject({ conversations: 1, touched: 1, falseAlarms: [{ conversation: 'late', tool: 'act' }] })
-  }, 120_000)
+  })
 })
 
 describe('weir report over Kafka', () => {
@@ -118,7 +118,7 @@ describe('weir report over Kafka', () => {
     const { code, errors } = await desk.run(['report', ...place, '--conversation', 'nobody', '-o', 'nobody.html'])
     expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining('there is no conversation nobody') })
     expect(existsSync(join(desk.folder, 'nobody.html'))).toBe(false)
-  }, 120_000)
+  })
 })
 
 describe('weir dead-letters over Kafka', () => {
@@ -145,7 +145,7 @@ describe('weir dead-letters over Kafka', () => {
     const { code, out } = await desk.run(['dead-letters', 'retry', '--all', '--yes', ...place])
     expect({ code, refused: out.match(/: not written: /g)?.length }).toEqual({ code: 1, refused: 2 })
     expect(await replayed()).toMatchObject({ same: true, differences: 0 })
-  }, 120_000)
+  })
 })
 
 async function listed(count: number): Promise<ShownLetter[]> {

@@ -6,13 +6,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from '@jest/globals'
+import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { AnthropicServer, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
 import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { decode } from '../../shared/codec.ts'
 import type { HistoryEntry, TurnFinished } from '../../shared/messages.ts'
+import { compiled, compileStages } from '../support/compiled.ts'
 import { call, says, text } from '../support/script.ts'
 import type { WeirProcessOptions } from '../support/weir-process.ts'
 
@@ -70,6 +71,7 @@ async function runKilled(kill: { dieAt?: number; afterMs?: number[] }): Promise<
 function runProcess(options: WeirProcessOptions, killAfterMs?: number): Promise<'done' | 'killed'> {
   const script = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, JSON.stringify(options)], {
+    env: { ...process.env, ...compiled },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let stderr = ''
@@ -112,6 +114,8 @@ function expectPaired({ messages }: ModelCall): void {
 }
 
 describe('a killed process', () => {
+  beforeAll(compileStages)
+
   // Every step in turn would take minutes; these are spread over the whole of three turns, and the simulation tries the rest.
   const steps = Array.from({ length: 14 }, (_, i) => 3 + i * 15)
 
@@ -125,5 +129,5 @@ describe('a killed process', () => {
     const seen = await runKilled({ afterMs: [450, 500, 550, 600, 650] })
     expect(seen.kills).toBeGreaterThan(0)
     expectAllIsWell(seen)
-  }, 60_000)
+  })
 })

@@ -82,7 +82,7 @@ describe('weir policy', () => {
     ])
     expect(new Set(rounds.map(({ policy }) => policy?.version)).size).toBe(3)
     expect((await run(['inspect', 'c'])).out).toContain('in shadow nudge (rule identical-failure, version 1): try(')
-  }, 60_000)
+  })
 
   it('sets, shows, compares and unsets, and says what was meant', async () => {
     const { run, folder } = await atDesk()
@@ -129,7 +129,7 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
       code: 2,
       errors: 'weir: nothing is set for agent coder; it is for all agents\n',
     })
-  }, 60_000)
+  })
 
   it.each<[string[], string]>([
     [

@@ -261,10 +261,10 @@ describe('a stream that is no whole answer', () => {
 
   it('that falls silent in the middle is given up, nothing of it runs, and its connection is closed', async () => {
     const stall: Reply = { kind: 'stall', blocks: [call('exec', { command: 'ls' }), text('Let me')] }
-    await withPipeline({ model: script(stall), settings: { stallMs: 700, attempts: 1 } }, async (pipeline) => {
+    await withPipeline({ model: script(stall), settings: { stallMs: 2_500, attempts: 1 } }, async (pipeline) => {
       const { finished } = await pipeline.ask('list my files')
       expect(finished).toMatchObject({ outcome: 'failed', class: 'transient', reply: 'This is the fallback.' })
-      expect(finished.reason).toMatch(/no byte from the provider for 700 ms/)
+      expect(finished.reason).toMatch(/no byte from the provider for 2500 ms/)
       await expectGoesOn(pipeline)
       await until(async () => pipeline.server.open() === 0)
       expect(await pipeline.starts()).toEqual([])
@@ -272,7 +272,7 @@ describe('a stream that is no whole answer', () => {
   })
 
   it('is left as soon as its turn is cancelled, or its time is over', async () => {
-    const caps = { rounds: 25, calls: 100, wallMs: 1_000, tokens: null }
+    const caps = { rounds: 25, calls: 100, wallMs: 3_000, tokens: null } // the turn after it has no more
     for (const settings of [{}, { policy: { caps } }])
       await withPipeline({ model: script({ kind: 'stall', blocks: [text('Let me')] }), settings }, async (pipeline) => {
         const turn = pipeline.ask('hello')

@@ -30,7 +30,7 @@ describe('weir report', () => {
       ['quick-2', 'hello'],
     ] as const)
       await desk.run(['ask', '--agent', 'agent.yaml', ...at, '--conversation', conversation, text])
-  }, 60_000)
+  })
   afterAll(() => desk.close())
 
   it('makes one page of a conversation, and says where', async () => {

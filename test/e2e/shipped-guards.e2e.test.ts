@@ -54,7 +54,7 @@ describe('the shell guard', () => {
     expect(told.split('Tool call vetoed before execution: the guard \\"shell\\" says: ')).toHaveLength(harmful.length + 1)
     expect(told).toContain('ran: ls -l | wc -l')
     for (const code of ['write-outside', 'net-into-shell', 'secret']) expect(errors).toContain(`vetoed by guard shell: shell.${code}`)
-  }, 60_000)
+  })
 })
 
 describe('the spend guard', () => {
@@ -72,5 +72,5 @@ describe('the spend guard', () => {
     )
     expect(results(desk.server.requests[6] as ModelCall)).toContain('0.01 after 30.00 is over 30.00')
     expect(errors.match(/vetoed by guard spend: spend\.over-conversation/g)).toHaveLength(2)
-  }, 60_000)
+  })
 })

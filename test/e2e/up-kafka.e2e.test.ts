@@ -1,7 +1,7 @@
 // `weir up` on a real broker: the stages in two processes, a client in a third, and what becomes of it all when a process leaves.
 
 import { randomUUID } from 'node:crypto'
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
 import { openBus } from '../../services/open-bus.ts'
@@ -18,9 +18,6 @@ import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'
 import type { WeirUp } from '../support/weir-up.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
-
-/** Processes that start and groups that come together: seconds each on a busy machine. */
-jest.setTimeout(120_000)
 
 const partitions = 3
 const agentSide = 'llm-gateway,executor,accumulator'

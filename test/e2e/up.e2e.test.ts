@@ -1,8 +1,8 @@
 // `weir up` as whoever runs services has it: what it runs, what its probes say, and how it ends. The embedded bus; test/e2e/up-kafka.e2e.test.ts has Kafka.
 
-import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
 import { loadAgents } from '../../services/weir.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
@@ -18,9 +18,6 @@ import { call, resultsOf, says, script, text } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
-
-/** One waits for the whole grace of a shutdown, others for several starts: many seconds each on a busy machine. */
-jest.setTimeout(120_000)
 
 const partitions = 2
 const conversation = 'c'
@@ -38,11 +35,12 @@ afterEach(async () => {
 const endless = `  - { name: endless, description: d, schema: { type: object }, timeoutMs: 300000, command: [sh, -c, "trap '' TERM; sleep 60; sleep 60"] }\n`
 
 /** A folder with an agent, and a log in which a message waits. */
-async function deskWithMessage(model: (request: ModelCall, number: number) => Reply): Promise<Desk> {
+async function deskWithMessage(model: (request: ModelCall, number: number) => Reply, graceMs = 2_000): Promise<Desk> {
   const opened = await openDesk(model)
   desk = opened
-  await appendFile(join(opened.folder, 'agent.yaml'), endless)
-  const [agent] = loadAgents(join(opened.folder, 'agent.yaml')).values()
+  const file = join(opened.folder, 'agent.yaml')
+  await writeFile(file, (await readFile(file, 'utf8')).replace('graceMs: 2000', `graceMs: ${graceMs}`) + endless)
+  const [agent] = loadAgents(file).values()
   if (agent === undefined) throw new Error('there is no agent')
   const bus = await openEmbeddedBus({ file: fileOf(opened), clock: systemClock })
   await bus.ensureTopics(topicSpecs('weir.', partitions))
@@ -99,8 +97,8 @@ describe('weir up', () => {
   })
 
   it('at SIGTERM lets a running tool end, keeps its outcome, asks no model any more, and the next one goes on from there', async () => {
-    const model = script(says(call('act', { sleepMs: 1_500, answer: 'done' })), says(text('All is well.')))
-    const opened = await deskWithMessage(model)
+    const model = script(says(call('act', { until: 'probed', answer: 'done' })), says(text('All is well.')))
+    const opened = await deskWithMessage(model, 60_000)
     const up = startUp(opened, withAgent)
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     up.signal('SIGTERM')
@@ -108,6 +106,7 @@ describe('weir up', () => {
     const unready = await up.probe('/readyz')
     expect([unready.status, JSON.parse(unready.text)]).toEqual([503, expect.objectContaining({ phase: 'stopping' })])
     expect((await up.probe('/livez')).status).toBe(200)
+    await writeFile(join(opened.folder, 'probed'), '')
     expect((await up.ended).code).toBe(0)
     expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([{ result: { status: 'ok', text: 'done' } }])
     expect(opened.server.requests).toHaveLength(1)

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -228,13 +228,16 @@ describe('opening', () => {
 
 describe('closing', () => {
   it('lets a running tool end, fails the open turn, and the turn goes on when it is opened again', async () => {
-    const act: Block = call('act', { sleepMs: 400, answer: 'acted' })
+    const closing = join(folder, 'closing')
+    const act: Block = call('act', { until: closing, answer: 'acted' })
     answer = ({ messages }) => (messages.length === 1 ? says(act) : says(text('Acted.')))
     const opened = await open()
     const message = { agent, text: 'go', conversation: 'c', messageId: 'm' }
     const turn = opened.ask(message)
     await until(async () => (await starts()) === 1)
-    await opened.close()
+    const closed = opened.close()
+    await writeFile(closing, '')
+    await closed
     await expect(turn.finished).rejects.toMatchObject({ code: 'bus.closed' })
     await expect(all(turn)).rejects.toMatchObject({ code: 'bus.closed' })
     expect(() => opened.ask(message)).toThrow(expect.objectContaining({ code: 'bus.closed' }))
@@ -265,12 +268,14 @@ describe('options that do not go together', () => {
 
 describe('a stage that cannot go on', () => {
   it('fails every open turn, and whatever is asked afterwards', async () => {
-    answer = () => says(call('act', { sleepMs: 1_000 }))
+    const held = join(folder, 'held')
+    answer = () => says(call('act', { until: held }))
     const opened = await open()
     const turn = opened.ask({ agent, text: 'go' })
     const events = all(turn)
     await until(async () => (await starts()) === 1)
     const holder = await holdForever(join(folder, 'data', 'weir.db'))
+    await writeFile(held, '') // what the tool says cannot be written any more
     try {
       await expect(opened.failed).rejects.toMatchObject({ code: 'bus.unwritable' })
       await expect(turn.finished).rejects.toMatchObject({ code: 'bus.unwritable' })

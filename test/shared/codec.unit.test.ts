@@ -28,9 +28,15 @@ const part: Part = {
   ],
 }
 
+/** Of each property, for each of forty types. */
+const numRuns = 40
+
 describe.each(newest)('a $type', ({ id, type, schema }) => {
   it('comes back as it was written', () => {
-    fc.assert(fc.property(messageOf(type, schema), (message) => expect(decode(encode(message))).toEqual(message)))
+    fc.assert(
+      fc.property(messageOf(type, schema), (message) => expect(decode(encode(message))).toEqual(message)),
+      { numRuns },
+    )
   })
 
   it('is framed with byte 0 and the id of its schema', () => {
@@ -53,11 +59,15 @@ describe.each(newest)('a $type', ({ id, type, schema }) => {
         expect(body.equals(stock.toBuffer(message))).toBe(true)
         expect({ type, ...stock.fromBuffer(body) }).toEqual(message)
       }),
+      { numRuns },
     )
   })
 
   it('decodes or is refused with a codec error, whatever is done to its bytes', () => {
-    fc.assert(fc.property(messageOf(type, schema), damage, (message, damaged) => expectMessageOrCodecError(damaged(encode(message)))))
+    fc.assert(
+      fc.property(messageOf(type, schema), damage, (message, damaged) => expectMessageOrCodecError(damaged(encode(message)))),
+      { numRuns },
+    )
   })
 })
 

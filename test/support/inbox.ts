@@ -10,6 +10,7 @@ import type { Message, TurnFinished, UserMessage } from '../../shared/messages.t
 import { toRecord } from '../../shared/runtime/record.ts'
 import type { TopicName } from '../../shared/topology.ts'
 import { keyOf } from '../../shared/topology.ts'
+import { patienceMs } from './patience.ts'
 import type { Pipeline } from './pipeline.ts'
 
 /** A message as the edge would write it, but for what a test is about. */
@@ -56,7 +57,7 @@ export async function activityUntil(
   const seen = new Map<string, Activity>()
   const follow = async () => {
     const range = { topic: `${topicPrefix}activity`, partition: partitionOf(conversation, partitions), from: 0 }
-    for await (const records of bus.follow({ ...range, signal: AbortSignal.timeout(20_000) })) {
+    for await (const records of bus.follow({ ...range, signal: AbortSignal.timeout(patienceMs) })) {
       for (const { key, id, partition, offset, value } of records)
         if (key === conversation && value !== null) seen.set(id ?? `${partition}/${offset}`, decode(value) as Activity)
       if (isEnough([...seen.values()])) return [...seen.values()]
@@ -78,7 +79,7 @@ export async function endsOfMessages(pipeline: Pipeline, conversation: string, m
 
 /** Resolves as soon as it is so; looks all the time. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = AbortSignal.timeout(20_000)
+  const deadline = AbortSignal.timeout(patienceMs)
   while (!(await isSo())) {
     if (deadline.aborted) throw new Error(`this did not come true: ${isSo}`)
     await sleep(5)

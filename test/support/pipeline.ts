@@ -19,6 +19,7 @@ import { systemClock } from '../../shared/clock.ts'
 import { decode } from '../../shared/codec.ts'
 import type { AgentSettings, Declaration, Message, Policy, TurnFinished } from '../../shared/messages.ts'
 import type { TopicName } from '../../shared/topology.ts'
+import { patienceMs } from './patience.ts'
 
 export type Turn = { activity: Activity[]; finished: TurnFinished }
 
@@ -79,7 +80,7 @@ export async function withPipeline(options: PipelineOptions, test: (pipeline: Pi
       failed,
       async ask(text, { conversation = 'c', messageId = text } = {}) {
         const activity: Activity[] = []
-        const turn = edge.ask({ agent, conversation, messageId, text }, AbortSignal.timeout(25_000))
+        const turn = edge.ask({ agent, conversation, messageId, text }, AbortSignal.timeout(patienceMs))
         for (;;) {
           const { value, done } = await Promise.race([turn.next(), failed])
           if (done) throw new Error(`the turn did not end; activity so far: ${JSON.stringify(activity)}`)

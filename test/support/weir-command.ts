@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url'
 import { describe } from '@jest/globals'
 import type { AnthropicServer, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
 import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
+import { compiled } from './compiled.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const weir = join(root, 'bin', 'weir')
-const compiled = join(root, 'node_modules', '.cache', 'weir-command')
 const recordedTool = join(root, 'test', 'support', 'tools', 'recorded.mjs')
 
 export type Ended = { code: number | null; signal: NodeJS.Signals | null; out: string; errors: string }
@@ -100,10 +100,10 @@ function limited(fileSizeMax: number, command: [string, ...string[]]): [string, 
   return ['sh', '-c', 'ulimit -f "$1"; shift; exec "$@"', 'sh', `${Math.floor(fileSizeMax / 512)}`, ...command]
 }
 
-/** Without what the machine that runs the tests has set. What was compiled once is kept: compiling is a third of a start. */
+/** Without what the machine that runs the tests has set. */
 function environmentOf(environment: Record<string, string>): Record<string, string> {
   const kept = Object.entries(process.env).filter(([name]) => !/^(CI$|WEIR_|NO_COLOR|FORCE_COLOR|NODE_|ANTHROPIC_|OPENAI_)/.test(name))
-  return { ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ''])), NODE_COMPILE_CACHE: compiled, ...environment }
+  return { ...Object.fromEntries(kept.map(([name, value]) => [name, value ?? ''])), ...compiled, ...environment }
 }
 
 function watch(child: ChildProcessWithoutNullStreams, watched: NodeJS.ReadableStream): RunningWeir {

@@ -89,7 +89,7 @@ describe('a call that waits for a person', () => {
     expect((await starts()).toSorted()).toEqual(['{"env":"prod",  "n":1}', '{"env":"test"}'])
     expect(await rest()).toContainEqual(expect.objectContaining({ type: 'approval-decided', id, outcome: 'approved', by: 'ann' }))
     expect(await weir.approvals()).toEqual([])
-  }, 30_000)
+  })
 
   it('does not run when somebody rejects it, and the model reads why', async () => {
     await open({ rules })
@@ -100,7 +100,7 @@ describe('a call that waits for a person', () => {
     expect(told()).toContain('not on a Friday')
     expect(await starts()).toEqual(['{"env":"test"}'])
     expect(await weir.approve(id)).toMatchObject({ counted: false, text: expect.stringContaining('was rejected by') })
-  }, 30_000)
+  })
 
   it('is rejected when nobody decides in time, in the words of approval and not of a silent guard', async () => {
     await open({ rules, waitMs: 4_000 })
@@ -109,7 +109,7 @@ describe('a call that waits for a person', () => {
     expect(told()).toContain("act needs a person's approval for these arguments, and nobody gave it in time.")
     expect(await starts()).toEqual(['{"env":"test"}'])
     expect(await weir.approve(id)).toMatchObject({ counted: false, outcome: 'expired' })
-  }, 30_000)
+  })
 
   it('still waits after a restart, under the same id, also under rules that changed meanwhile', async () => {
     await open({ rules })
@@ -120,7 +120,7 @@ describe('a call that waits for a person', () => {
     expect(await weir.approve(id)).toMatchObject({ counted: true })
     expect(await ended(weir.ask({ agent, text: 'go', conversation: 'c', messageId: 'm' }))).toBe('answered')
     expect(await starts()).toHaveLength(2)
-  }, 30_000)
+  })
 
   it('is not approved by a word on other arguments, or by one on a call that nobody made', async () => {
     await open({ rules })
@@ -136,7 +136,7 @@ describe('a call that waits for a person', () => {
     const { hash } = pending.calls[0] ?? {}
     expect(await weir.approve(id, { ...(hash && { hash }) })).toMatchObject({ counted: true })
     expect(await ended(turn)).toBe('answered')
-  }, 30_000)
+  })
 
   it('has one decision when two people decide at once, and both are told which', async () => {
     await open({ rules })
@@ -146,7 +146,7 @@ describe('a call that waits for a person', () => {
     expect(both[0]?.outcome).toBe(both[1]?.outcome)
     expect(await ended(turn)).toBe('answered')
     expect(await starts()).toHaveLength(both[0]?.outcome === 'approved' ? 2 : 1)
-  }, 30_000)
+  })
 
   it('waits no more when its turn is cancelled, and a later approval says so', async () => {
     await open({ rules })
@@ -156,7 +156,7 @@ describe('a call that waits for a person', () => {
     await until(async () => (await weir.approvals()).length === 0)
     expect(await weir.approve(id)).toMatchObject({ counted: false, outcome: 'withdrawn' })
     expect(await starts()).toEqual([])
-  }, 30_000)
+  })
 })
 
 describe('calls that no rule names', () => {
@@ -167,7 +167,7 @@ describe('calls that no rule names', () => {
     for await (const { type } of turn) types.push(type)
     expect(types).not.toContain('approval-pending')
     expect(await starts()).toHaveLength(2)
-  }, 30_000)
+  })
 })
 
 it('the name of the approval guard is not to be had by another', async () => {

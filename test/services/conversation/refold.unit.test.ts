@@ -66,7 +66,7 @@ describe('long logs of several conversations', () => {
           if (wrong !== undefined) throw new Error(`${wrong}\n${told(world)}`)
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     )
   })
 

@@ -80,7 +80,7 @@ function answer(status: number, body: string | Buffer, headers: Record<string, s
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (let looks = 0; looks < 1_000; looks += 1) {
+  for (let looks = 0; looks < 10_000; looks += 1) {
     if (isSo()) return
     await new Promise((resolve) => setTimeout(resolve, 10))
   }

@@ -83,7 +83,7 @@ function isThere(pid: number): boolean {
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < 1_000; looks += 1) {
+  for (let looks = 0; looks < 10_000; looks += 1) {
     if (await isSo()) return
     await new Promise((resolve) => setTimeout(resolve, 10))
   }

@@ -20,7 +20,7 @@ import { modelRequest } from '../../support/messages.ts'
 import { sse } from '../../support/provider-streams.ts'
 import { agentOf, userSays } from './samples.ts'
 
-const stallMs = 200
+const stallMs = 300
 const apis = ['anthropic', 'openai-chat', 'openai-responses'] as const
 
 /** The beginning of an answer in each API: some text, and no end. */

@@ -74,7 +74,7 @@ const keysOf = (records: StoredRecord[]) => records.map(({ key }) => key)
 /** Rejects when `work` takes so long that it must wait for somebody. */
 async function soon<T>(work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const alarm = setTimeout(() => reject(new Error('it waits for somebody')), 10_000)
+  const alarm = setTimeout(() => reject(new Error('it waits for somebody')), 20_000)
   try {
     return await Promise.race([work, late])
   } finally {

@@ -1,6 +1,7 @@
 // Readers that write down everything that a bus does with them, for the contract suite and the tests of one bus.
 
 import type { Assignment, Bus, PartitionReader, Step, StoredRecord, Subscription } from '../../../shared/bus/port.ts'
+import { patienceMs } from '../../support/patience.ts'
 
 /** What happened to one partition, in order. `read`: with the offsets; `acknowledged`, `closed`: as it was called. */
 export type Happening =
@@ -79,7 +80,7 @@ export function textOf({ value }: { value: Uint8Array | null }): string {
 
 /** Waits until something is so. A test that waits in vain ends with what it waited for. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 20_000; !(await isSo()); ) {
+  for (const end = Date.now() + patienceMs; !(await isSo()); ) {
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }

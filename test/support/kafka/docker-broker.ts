@@ -3,7 +3,7 @@
 import type { StartedTestContainer } from 'testcontainers'
 import { kafkaVersion } from './broker-jars.ts'
 import type { Broker, BrokerOptions } from './broker-options.ts'
-import { clusterId, freePorts, scramArguments, serverProperties } from './broker-options.ts'
+import { clusterId, freePorts, jvmOptions, scramArguments, serverProperties } from './broker-options.ts'
 
 const image = `apache/kafka:${kafkaVersion}`
 const startMs = 120_000
@@ -39,7 +39,7 @@ export async function startDockerBroker(options: BrokerOptions): Promise<Broker>
   const format = ['/opt/kafka/bin/kafka-storage.sh', 'format', '--ignore-formatted', '--cluster-id', clusterId, '--config', properties]
   const users = scramArguments(options)
   const container: StartedTestContainer = await new GenericContainer(image)
-    .withEnvironment({ CLUSTER_ID: clusterId, KAFKA_HEAP_OPTS: `-Xms96m -Xmx${options.heapMiB ?? 300}m` })
+    .withEnvironment({ CLUSTER_ID: clusterId, KAFKA_HEAP_OPTS: jvmOptions(options).join(' ') })
     .withCopyContentToContainer([{ content, target: properties, mode: 0o644 }])
     .withExposedPorts(...[ports.plain, ...Object.values(ports.others)].map((port) => ({ container: port, host: port })))
     .withCommand(

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { kafkaJars } from './broker-jars.ts'
 import type { Broker, BrokerOptions } from './broker-options.ts'
-import { clusterId, freePorts, scramArguments, serverProperties } from './broker-options.ts'
+import { clusterId, freePorts, jvmOptions, scramArguments, serverProperties } from './broker-options.ts'
 
 const run = promisify(execFile)
 const startMs = 240_000
@@ -23,7 +23,7 @@ const shutdownMs = 20_000
 const host = '127.0.0.1'
 export const jarHost = 'localhost'
 
-type Place = { jars: string; folder: string; ports: number[]; jvmOptions: string[] }
+type Place = { jars: string; folder: string; ports: number[]; options: string[] }
 
 type Jvm = { pid: number; shell: ChildProcess; exited: Promise<unknown> }
 
@@ -33,7 +33,7 @@ export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
   const { archive, formatted } = prepared(jars)
   const quick = existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'] : []
   const { folder, ports, addresses } = await brokerFolder(options)
-  const place: Place = { jars, folder, ports, jvmOptions: [`-Xmx${options.heapMiB ?? 300}m`, ...quick] }
+  const place: Place = { jars, folder, ports, options: [...jvmOptions(options), ...quick] }
   if (options.users === undefined && existsSync(formatted)) await cp(formatted, join(folder, 'data'), { recursive: true })
   else await format(jars, folder, scramArguments(options))
   let jvm: Jvm | undefined = await startJvm(place)
@@ -98,7 +98,7 @@ async function prepare(jars: string): Promise<void> {
     jars,
     folder,
     ports,
-    jvmOptions: [`-XX:ArchiveClassesAtExit=${archive}.new`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'],
+    options: [...jvmOptions({}), `-XX:ArchiveClassesAtExit=${archive}.new`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'],
   })
   await endJvm(jvm, 'SIGTERM')
   if (existsSync(`${archive}.new`)) await rename(`${archive}.new`, archive)
@@ -128,9 +128,9 @@ exec 4>&-
 wait $broker
 `
 
-async function startJvm({ jars, folder, ports, jvmOptions }: Place): Promise<Jvm> {
+async function startJvm({ jars, folder, ports, options }: Place): Promise<Jvm> {
   const log = join(folder, 'broker.log')
-  const command = ['java', '-Xms96m', ...jvmOptions, ...commonOptions(jars), 'kafka.Kafka', join(folder, 'server.properties')]
+  const command = ['java', ...options, ...commonOptions(jars), 'kafka.Kafka', join(folder, 'server.properties')]
   const out = openSync(log, 'a')
   const shell = spawn('sh', ['-c', watchedCommand, 'sh', folder, ...command], { stdio: ['pipe', out, out, 'ignore', 'pipe'] })
   closeSync(out)

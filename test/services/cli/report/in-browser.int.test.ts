@@ -39,20 +39,24 @@ async function press(key: string): Promise<void> {
 
 const focused = () => browser.evaluate<string>('document.activeElement.closest(".row")?.dataset.place ?? document.activeElement.type')
 
+/** Resolves as soon as this is so in the page. */
+const until = (isSo: string) =>
+  browser.evaluate(`new Promise((done) => { const look = () => ((${isSo}) ? done(null) : setTimeout(look, 10)); look() })`)
+
 inBrowser('the page in a browser', () => {
   beforeAll(async () => {
     browser = await openChromium(program ?? '')
     await browser.send('Emulation.setDeviceMetricsOverride', { width: 1200, height: 800, deviceScaleFactor: 1, mobile: false })
-  }, 60_000)
+  })
   afterAll(async () => {
     await browser?.close()
     rmSync(folder, { recursive: true, force: true })
-  }, 60_000)
+  })
 
   it('obeys nothing that a model, a tool or a user wrote, and shows all of it', async () => {
     await browser.open(fileOf('hostile', { c: hostileConversation() }))
     await browser.evaluate('document.querySelectorAll(".round-head, summary, .more").forEach((one) => one.click())')
-    await browser.evaluate('new Promise((done) => setTimeout(done, 100))')
+    await until('document.querySelector(".record summary") !== null')
     await browser.evaluate('document.querySelectorAll(".record summary").forEach((one) => one.click())')
     expect(await browser.evaluate('document.body.dataset.obeyed ?? null')).toBeNull()
     expect(
@@ -88,9 +92,7 @@ inBrowser('the page in a browser', () => {
     await press('/')
     expect(await focused()).toBe('search')
     await browser.send('Input.insertText', { text: 'file-3.ts' })
-    await browser.evaluate(
-      'new Promise((done) => new MutationObserver(done).observe(document.querySelector("output"), { childList: true }))',
-    )
+    await until('document.querySelector("output").textContent !== ""')
     expect(await browser.evaluate('document.querySelector("output").textContent')).toBe('1 round')
     await press('Escape')
     expect(await browser.evaluate('document.querySelector("output").textContent')).toBe('')
@@ -103,8 +105,7 @@ inBrowser('the page in a browser', () => {
     const rows = () => browser.evaluate<number>('document.querySelectorAll(".round-row").length')
     expect(await rows()).toBeLessThan(200)
     await browser.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
-    await browser.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100)))')
-    expect(await browser.evaluate('[...document.querySelectorAll(".number")].at(-1).textContent')).toBe('1000')
+    await until('[...document.querySelectorAll(".number")].at(-1).textContent === "1000"')
     expect(await rows()).toBeLessThan(400)
     await browser.evaluate('dispatchEvent(new Event("beforeprint"))')
     expect(await rows()).toBe(1_000)
@@ -125,7 +126,7 @@ inBrowser('the page in a browser', () => {
     await browser.open(fileOf('several', { one: longConversation(3, 0), two: longConversation(8, 5) }))
     expect(await browser.evaluate('[...document.querySelectorAll("ol a")].map((one) => one.textContent)')).toEqual(['one', 'two'])
     await browser.evaluate('document.querySelectorAll("ol a")[1].click()')
-    await browser.evaluate('new Promise((done) => setTimeout(done, 100))')
+    await until('document.querySelector(".loop-title") !== null')
     expect(await browser.evaluate('document.querySelector(".loop-title").textContent')).toBe('Loop: rounds 4 to 8')
     expect(browser.complaints).toEqual([])
   })

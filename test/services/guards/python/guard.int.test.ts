@@ -89,7 +89,7 @@ describeWithPython('the guard in Python', () => {
         running.kill('SIGKILL')
       }
     })
-  }, 120_000)
+  })
 })
 
 function start(topicPrefix: string, brokers: string): ChildProcess {

@@ -26,6 +26,9 @@ beforeAll(async () => {
 afterAll(() => broker?.stop())
 const world = kafkaWorld(async () => broker)
 
+/** Sessions end, and rebalances go on without who does not answer. */
+const shortTimes = { sessionMs: 1_500, rebalanceMs: 3_000 }
+
 function capturedLog(): { log: Logger; lines: string[] } {
   const lines: string[] = []
   return { log: pino({ level: 'trace' }, { write: (line: string) => lines.push(line) }), lines }
@@ -79,30 +82,26 @@ describe('a broker that goes away under load', () => {
       'is paused for longer than requests and sessions last',
       async () => {
         await broker.pause()
-        await new Promise((resolve) => setTimeout(resolve, 6_000))
+        await new Promise((resolve) => setTimeout(resolve, 4_000))
         await broker.resume()
       },
     ],
-  ])(
-    '%s: nothing acknowledged is lost, the order holds, and work goes on',
-    async (_, trouble) => {
-      const { log, lines } = capturedLog()
-      const client = { brokers: world.brokers, clientId: 'away', requestTimeout: 2_000, connectionTimeout: 1_000 }
-      const bus = await world.open({ client, log })
-      const running = await load(bus)
-      const before = running.written.length
-      await trouble()
-      await until('it goes on', () => running.written.length > before + 50)
-      await running.stop()
-      const inbox = (await readAll(bus, running.inbox)).map(textOf)
-      const copy = (await readAll(bus, running.copy)).map(textOf)
-      expect(withoutRepeats(inbox)).toEqual(running.written)
-      expect(withoutRepeats(copy)).toEqual(running.written)
-      const loud = lines.map((line) => JSON.parse(line) as { level: number; msg: string }).filter(({ level }) => level >= 40)
-      expect(loud.length).toBeLessThan(20)
-    },
-    120_000,
-  )
+  ])('%s: nothing acknowledged is lost, the order holds, and work goes on', async (_, trouble) => {
+    const { log, lines } = capturedLog()
+    const client = { brokers: world.brokers, clientId: 'away', requestTimeout: 2_000, connectionTimeout: 1_000 }
+    const bus = await world.open({ client, log, times: shortTimes })
+    const running = await load(bus)
+    const before = running.written.length
+    await trouble()
+    await until('it goes on', () => running.written.length > before + 50)
+    await running.stop()
+    const inbox = (await readAll(bus, running.inbox)).map(textOf)
+    const copy = (await readAll(bus, running.copy)).map(textOf)
+    expect(withoutRepeats(inbox)).toEqual(running.written)
+    expect(withoutRepeats(copy)).toEqual(running.written)
+    const loud = lines.map((line) => JSON.parse(line) as { level: number; msg: string }).filter(({ level }) => level >= 40)
+    expect(loud.length).toBeLessThan(20)
+  })
 })
 
 describe('a broker that is away when a service starts', () => {
@@ -115,14 +114,14 @@ describe('a broker that is away when a service starts', () => {
     await ensured
     await bus.append([record(topic, 'a')])
     expect((await readAll(bus, topic)).map(textOf)).toEqual(['a'])
-  }, 120_000)
+  })
 })
 
 describe('a broker that says nothing more', () => {
   it('does not hold up a bus that closes: readers that wait for their writes are told that these failed', async () => {
     let hastes = 1
     const hasty = { ...systemClock, after: (ms: number, fire: () => void) => systemClock.after(ms / hastes, fire) }
-    const bus = await world.open({ clock: hasty })
+    const bus = await world.open({ clock: hasty, times: shortTimes })
     const topic = await world.topic(bus)
     const { promise: assigned, resolve: assign } = Promise.withResolvers<void>()
     let told: unknown
@@ -149,7 +148,7 @@ describe('a broker that says nothing more', () => {
       await broker.resume()
     }
     expect(told).toMatchObject({ code: 'bus.unreachable', retryable: false })
-  }, 60_000)
+  })
 })
 
 describe('a broker that asks who we are', () => {
@@ -201,5 +200,5 @@ describe('a broker that asks who we are', () => {
     await new Promise((resolve) => setTimeout(resolve, 5_000))
     await running.stop()
     expect((await readAll(bus, running.copy)).map(textOf)).toEqual(running.written)
-  }, 60_000)
+  })
 })

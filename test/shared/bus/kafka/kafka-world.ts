@@ -16,7 +16,7 @@ export type KafkaWorld = {
   brokers: string[]
   kafka: Kafka
   admin: Admin
-  /** A bus that is closed after the test. Its group sessions are as short as the broker takes. */
+  /** A bus that is closed after the test. It hears soon of what happens in its groups, and its sessions last however busy the machine is. */
   open(options?: Partial<KafkaBusOptions>): Promise<Bus>
   topic(bus: Bus, kind?: TopicKind, partitions?: number): Promise<string>
 }
@@ -43,7 +43,7 @@ export function kafkaWorld(broker: () => Promise<{ bootstrapServers: string }> =
       clock: systemClock,
       log: pino({ level: process.env.WEIR_TEST_LOG ?? 'silent' }),
       ...options,
-      times: { sessionMs: 1_500, heartbeatMs: 100, rebalanceMs: 3_000, commitMs: 50, ...options.times },
+      times: { sessionMs: 60_000, heartbeatMs: 100, rebalanceMs: 60_000, commitMs: 50, ...options.times },
     })
     opened.push(bus)
     return bus

@@ -151,9 +151,9 @@ describe('a topic that is made again while it is read', () => {
     await world.admin.deleteTopics({ topics: [topic] })
     await until('it is gone', async () => !(await world.admin.listTopics()).includes(topic))
     const writing = [bus.append([record(topic, 'a')])]
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    await new Promise((resolve) => setTimeout(resolve, 500))
     writing.push(bus.append([record(topic, 'b')]))
-    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
     await world.admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1 }] })
     await Promise.all(writing)
     expect((await readAll(bus, topic)).map(textOf)).toEqual(['a', 'b'])
