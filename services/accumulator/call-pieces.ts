@@ -12,6 +12,8 @@
 // K3. The first id that was given stays.
 // K4. What belongs to no call is kept as arguments of a call that never began, never dropped: it is missing from some call. So is what could belong to
 //     several: it goes where K1 says, and no other call counts as one without arguments.
+// K5. In doubt a call is not doubled: one without arguments that the next one under its index, or one with an id, says again by its name is the
+//     announcement of that.
 
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent } from '../../shared/messages.ts'
