@@ -210,7 +210,12 @@ describe('a failure streak', () => {
     const names = ['cache', 'money', 'round', 'types']
     expect(rungs(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(new Array(8).fill('-'))
     const look = (said: string) => one('browser_snapshot', {}, ok(said))
-    expect(rungs(...names.flatMap((name) => [look(`news of ${name}`), test]))).toEqual([...new Array(5).fill('-'), 'nudge', '-', 'text_only'])
+    expect(rungs(...names.flatMap((name) => [look(`news of ${name}`), test]))).toEqual([
+      ...new Array(5).fill('-'),
+      'nudge',
+      '-',
+      'text_only',
+    ])
     expect(rungs(...names.flatMap((_, n) => [next(`started as process ${4100 + n}`), test]))[5]).toBe('nudge')
   })
 
