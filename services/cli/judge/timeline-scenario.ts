@@ -68,7 +68,10 @@ export const timelineSchema = {
   },
 }
 
-/** `timeline`: as `weir inspect ID --json` prints it, of an earlier Weir without some of this. Of a tool the latest declaration counts. Rounds without a response are left out: nothing of them was said. */
+/**
+ * `timeline`: as `weir inspect ID --json` prints it; that of an earlier Weir lacks settings and hints. Of a tool the latest declaration counts. Rounds without
+ * a response are left out: nothing of them was said.
+ */
 export function scenarioOf({ conversation, turns }: Timeline): Scenario {
   let response = 0
   const settings = new Map<Step, OwnSettings>()

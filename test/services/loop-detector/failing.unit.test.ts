@@ -217,6 +217,8 @@ describe('a failure streak', () => {
       'text_only',
     ])
     expect(rungs(...names.flatMap((_, n) => [next(`started as process ${4100 + n}`), test]))[5]).toBe('nudge')
+    const ids = ['dpl_8Fk2Qx', 'dpl_x03Lmq', 'dpl_Zk9pRt', 'dpl_q77aBc']
+    expect(rungs(...ids.flatMap((id) => [next(`done: ${id}, 3f2b-9c1e`), test]))[5]).toBe('nudge')
   })
 
   it.each(['No changes: old and new are equal', 'nothing to commit, working tree clean', 'Already up to date.', '0 replacements made'])(
