@@ -60,7 +60,7 @@ simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over the
 chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= plays one again
 	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
-mutate: $(EVERYTHING) ## move each threshold of the loop-detector by one and take away each mask, and see whether its tests notice; some minutes
+mutate: $(EVERYTHING) ## move each threshold of the loop-detector by one and take away each mask, and see whether its tests notice; some minutes, PART=2/6 for a part
 	$(NODE) test/mutation/main.ts $(PART)
 
 compose-test: $(EVERYTHING) ## bring docker-compose.yml up for real, scale it, play the demo over it; needs Docker and some minutes

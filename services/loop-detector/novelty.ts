@@ -1,7 +1,7 @@
 // What is new in a round: progress that ends streaks. Kept for the whole turn, bounded; what was forgotten seems new again, which is the harmless side.
 // N1. A call that changes something is a change when it is new. Made again it is one where its result says so in other words (the next commit of a bisection,
-//     the next step of a migration); another number may be a process or a revision, which any repetition brings. Of a call of which nothing tells whether it
-//     changes anything, only the first one may: pages and screens say something else at each look.
+//     the next step of a migration); another number or id may be a process, a revision or a deployment, which any repetition brings. Of a call of which
+//     nothing tells whether it changes anything, only the first one may: pages and screens say something else at each look.
 // N2. What says itself that nothing changed ("already up to date") changed nothing.
 
 import { limits } from '../../shared/limits.ts'
@@ -59,8 +59,8 @@ function isChange({ words }: Novelty, { key, text }: CallEvidence, isNewCall: bo
 /** More of what a changing call says is not looked at: what differs says so at its beginning. */
 const wordsCharsMax = 256
 
-/** In whatever base: a revision is often written in hex. */
-const numbers = /\b[\da-f]*\d[\da-f]*\b/gi
+/** Whatever has a digit in it: revisions and ids are written with letters, too. */
+const numbers = /(?<![a-z\d])[a-z\d]*\d[a-z\d]*/gi
 
 const nothingChanged =
   /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? affected|files? changed)\b)/i

@@ -84,7 +84,7 @@ describe('weir inspect', () => {
 
   it('shows the intervention where it was raised, and its text where the model read it', async () => {
     const { out } = await desk.run(['inspect', 'loop'])
-    expect(out).toMatch(/ {4}detector {2}nudge \(rule identical-failure, version 1\): exec\(\{\}\) failed in 3\n/)
+    expect(out).toMatch(/ {4}detector {2}nudge \(rule identical-failure, version 2\): exec\(\{\}\) failed in 3\n/)
     expect(out).toMatch(/ {6}evidence {2}round 1 call 0; round 2 call 0; round 3 call 0\n/)
     expect(out).toMatch(/ {2}Round 4,.*\n {4}shown {5}at the top of this request:\n {6}\| SYSTEM INTERVENTION/)
     expect(out).toMatch(/ {2}Round 5,.*\n {4}limited {3}text only/)

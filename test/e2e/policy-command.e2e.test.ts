@@ -81,7 +81,7 @@ describe('weir policy', () => {
       ['', ''],
     ])
     expect(new Set(rounds.map(({ policy }) => policy?.version)).size).toBe(3)
-    expect((await run(['inspect', 'c'])).out).toContain('in shadow nudge (rule identical-failure, version 1): try(')
+    expect((await run(['inspect', 'c'])).out).toContain('in shadow nudge (rule identical-failure, version 2): try(')
   })
 
   it('sets, shows, compares and unsets, and says what was meant', async () => {

@@ -7,7 +7,7 @@ import { callOf } from './call-of.ts'
 import { guardsOf } from './guards-of.ts'
 import type { Logged } from './logged.ts'
 import { all, first } from './logged.ts'
-import type { AttemptTimeline, InterventionTimeline, PolicyTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
+import type { AttemptTimeline, HintsTimeline, InterventionTimeline, PolicyTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
 
 /** `own`: all records of the round, in order. */
 export function roundOf(round: number, own: Logged[], { reasoning }: { reasoning: boolean }): RoundTimeline {
@@ -31,6 +31,7 @@ export function roundOf(round: number, own: Logged[], { reasoning }: { reasoning
     calls: (response?.calls ?? []).map((call) => callOf(call, own)),
     guards: guardsOf(own),
     policy: stampedPolicy(own),
+    hints: declaredHints(own),
     intervention: interventionOf(own),
     shadowed: all(own, 'intervention-raised')
       .filter(({ message }) => message.shadow)
@@ -102,6 +103,18 @@ function stampedPolicy(own: Logged[]): PolicyTimeline | null {
   if (stamped === undefined) return null
   const { policy } = stamped.message
   return { version: policy.version, differs: notDefault(policy) }
+}
+
+/** Of the round as it was proposed: with the declarations of the tools that it calls. */
+function declaredHints(own: Logged[]): Record<string, HintsTimeline> {
+  const declarations = first(own, 'round-proposed')?.message.declarations ?? first(own, 'round-checked')?.message.declarations ?? []
+  return Object.fromEntries(
+    declarations.flatMap(({ name, poll, hints }) => {
+      const { mutates = null, ignoreFields = [], loopKey = [] } = hints ?? {}
+      const isDeclared = poll || mutates !== null || ignoreFields.length + loopKey.length > 0
+      return isDeclared ? [[name, { poll, mutates, ignoreFields, loopKey }]] : []
+    }),
+  )
 }
 
 /** From the outcome, in which it reaches the conversation; activity may say it a moment earlier. */

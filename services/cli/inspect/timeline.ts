@@ -110,6 +110,8 @@ export type RoundTimeline = {
   guards: GuardTimeline[]
   /** What judged it; null: that is not known yet. */
   policy: PolicyTimeline | null
+  /** What the tools that it calls were declared as for those who judge, by name; those of which nothing was declared are not there. */
+  hints: Record<string, HintsTimeline>
   /** What the loop-detector wanted to be done about it. */
   intervention: InterventionTimeline | null
   /** What rules in shadow would have wanted; nothing followed from it. */
@@ -239,6 +241,9 @@ export type TryTimeline = {
 
 /** `version`: a hash of its content. `differs`: what is not as by default, by key as `weir policy` has them; null: not capped. */
 export type PolicyTimeline = { version: string; differs: Record<string, string | null> }
+
+/** As an agent file has them. `mutates` null: not declared. */
+export type HintsTimeline = { poll: boolean; mutates: boolean | null; ignoreFields: string[]; loopKey: string[] }
 
 export type InterventionTimeline = {
   at: Milliseconds

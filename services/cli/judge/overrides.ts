@@ -1,5 +1,5 @@
-// By what thresholds and modes of rules a trace is judged: the defaults; for a conversation of Weir those that were in force; before both what `--set` says, with the
-// names, types and bounds that agent files have for them.
+// By what thresholds and modes of rules a trace is judged: the defaults; for a conversation of Weir those that were in force; before both what `--set` says,
+// with the names, types and bounds that agent files have for them.
 
 import { defaultPolicy } from '../../../shared/agents.ts'
 import type { PolicyContent } from '../../../shared/policy/entries.ts'

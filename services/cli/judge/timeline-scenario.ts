@@ -1,10 +1,11 @@
-// A conversation of Weir as a scenario without a label: what its models did, round by round, with the thresholds that each was judged by, so that it can be
-// judged again by these or by others.
+// A conversation of Weir as a scenario without a label: what its models did, round by round, with the thresholds that each was judged by and what its tools
+// were declared as, so that it can be judged again by these or by others.
 
 import type { CallTimeline, RoundTimeline, Timeline } from '../inspect/timeline.ts'
-import type { OwnSettings, Scenario, Step, ToolStep } from './scenario.ts'
+import type { OwnSettings, Scenario, Step, ToolStep, TraceHints } from './scenario.ts'
 
 const text = { type: 'string' }
+const texts = { type: 'array', items: text }
 
 /** What is read of a timeline; the rest of it may be as it likes. */
 export const timelineSchema = {
@@ -28,6 +29,14 @@ export const timelineSchema = {
                   type: ['object', 'null'],
                   required: ['differs'],
                   properties: { differs: { type: 'object', additionalProperties: { type: ['string', 'null'] } } },
+                },
+                hints: {
+                  type: 'object',
+                  additionalProperties: {
+                    type: 'object',
+                    required: ['poll', 'mutates', 'ignoreFields', 'loopKey'],
+                    properties: { poll: { type: 'boolean' }, mutates: { type: ['boolean', 'null'] }, ignoreFields: texts, loopKey: texts },
+                  },
                 },
                 response: {
                   type: ['object', 'null'],
@@ -59,7 +68,10 @@ export const timelineSchema = {
   },
 }
 
-/** `timeline`: as `weir inspect ID --json` prints it. Rounds without a response are left out: nothing of them was said. */
+/**
+ * `timeline`: as `weir inspect ID --json` prints it; that of an earlier Weir lacks settings and hints. Of a tool the latest declaration counts. Rounds without
+ * a response are left out: nothing of them was said.
+ */
 export function scenarioOf({ conversation, turns }: Timeline): Scenario {
   let response = 0
   const settings = new Map<Step, OwnSettings>()
@@ -72,7 +84,11 @@ export function scenarioOf({ conversation, turns }: Timeline): Scenario {
       return own
     }),
   ])
-  return { id: conversation, steps, settingsOf: (step) => settings.get(step) ?? {} }
+  const declared = turns.flatMap(({ rounds }) => rounds.flatMap(({ hints }) => Object.entries(hints ?? {})))
+  const tool_hints = Object.fromEntries(
+    declared.map(([name, { mutates, ...hints }]): [string, TraceHints] => [name, mutates === null ? hints : { ...hints, mutates }]),
+  )
+  return { id: conversation, steps, tool_hints, settingsOf: (step) => settings.get(step) ?? {} }
 }
 
 function stepsOf({ response, calls }: RoundTimeline, turn: number): Step[] {

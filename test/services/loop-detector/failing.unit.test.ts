@@ -210,8 +210,15 @@ describe('a failure streak', () => {
     const names = ['cache', 'money', 'round', 'types']
     expect(rungs(...names.flatMap((name, n) => [next(`step ${n}: ${name}`), test]))).toEqual(new Array(8).fill('-'))
     const look = (said: string) => one('browser_snapshot', {}, ok(said))
-    expect(rungs(...names.flatMap((name) => [look(`news of ${name}`), test]))).toEqual([...new Array(5).fill('-'), 'nudge', '-', 'text_only'])
+    expect(rungs(...names.flatMap((name) => [look(`news of ${name}`), test]))).toEqual([
+      ...new Array(5).fill('-'),
+      'nudge',
+      '-',
+      'text_only',
+    ])
     expect(rungs(...names.flatMap((_, n) => [next(`started as process ${4100 + n}`), test]))[5]).toBe('nudge')
+    const ids = ['dpl_8Fk2Qx', 'dpl_x03Lmq', 'dpl_Zk9pRt', 'dpl_q77aBc']
+    expect(rungs(...ids.flatMap((id) => [next(`done: ${id}, 3f2b-9c1e`), test]))[5]).toBe('nudge')
   })
 
   it.each(['No changes: old and new are equal', 'nothing to commit, working tree clean', 'Already up to date.', '0 replacements made'])(

@@ -37,7 +37,7 @@ export const nudge: Intervention = {
   rung: 'nudge',
   ordinary: false,
   rule: 'identical-failure',
-  ruleVersion: 1,
+  ruleVersion: 2,
   key: 'exec({})',
   reason: 'exec({}) failed in 3 rounds',
   text: 'SYSTEM INTERVENTION',

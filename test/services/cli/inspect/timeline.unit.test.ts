@@ -239,6 +239,24 @@ describe('interventions', () => {
   })
 })
 
+describe('what a tool was declared as for those who judge', () => {
+  it('is told where anything was declared', () => {
+    const log = conversationLog()
+    log.begin()
+    log.ask(1)
+    log.answer(1, response({ calls: [exec()] }))
+    const hintsIn = (records: Logged[]) => told(records).turns[0]?.rounds[0]?.hints
+    expect(hintsIn(log.records)).toEqual({})
+    const hints = { mutates: false, ignoreFields: ['why'], loopKey: [], refusal: null }
+    const declared = log.records.map((record): Logged => {
+      const { message } = record
+      if (message?.type !== 'round-proposed') return record
+      return { ...record, message: { ...message, declarations: message.declarations.map((tool) => ({ ...tool, poll: true, hints })) } }
+    })
+    expect(hintsIn(declared)).toEqual({ exec: { poll: true, mutates: false, ignoreFields: ['why'], loopKey: [] } })
+  })
+})
+
 describe('what is no turn', () => {
   it('tells messages that wait, and those that opened no turn', () => {
     const log = conversationLog()

@@ -71,6 +71,7 @@ describe('a conversation that was exported', () => {
           { kind: 'thinking_only', finish: 'length' },
           { kind: 'text', text: 'Done.' },
         ],
+        tool_hints: {},
         settingsOf: expect.any(Function),
       },
     ])
@@ -92,6 +93,17 @@ describe('a conversation that was exported', () => {
     const shadow = { 'rule.identical-failure': 'shadow' }
     expect(judgedUnder([shadow, shadow, shadow])).toMatchObject({ fired: false, shadowed: [{ step: 4 }] })
     expect(judgedUnder([shadow, shadow, shadow], 'rule.identical-failure=enforce')?.step).toBe(4)
+  })
+
+  it('is judged by what its tools were declared as', () => {
+    const looked = { ...round([{ ...call, result: { status: 'ok', text: 'pending', reason: '' } }]), policy: null }
+    const looks = (hints?: object) => {
+      const [scenario] = read({ conversation: 'c3', turns: [{ rounds: Array.from({ length: 26 }, () => ({ ...looked, hints })) }] })
+      return scenario && judge(scenario, givenBy([])).step
+    }
+    expect(looks()).toBe(6)
+    expect(looks({ read: { poll: true, mutates: null, ignoreFields: [], loopKey: [] } })).toBe(26)
+    expect(looks({ other: { poll: true, mutates: null, ignoreFields: [], loopKey: [] } })).toBe(6)
   })
 
   it('leaves alone what a scenario of a file calls by the same name as ours', () => {
