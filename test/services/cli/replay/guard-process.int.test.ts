@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, it } from '@jest/globals'
+import { afterAll, describe, expect, it, jest } from '@jest/globals'
 import { startGuardProcess } from '../../../../services/cli/replay/guard/guard-process.ts'
 import { contentOf } from '../../../../services/cli/replay/what-if/asked.ts'
 import type { Change } from '../../../../services/cli/replay/what-if/change.ts'
 import { whatIf } from '../../../../services/cli/replay/what-if/what-if.ts'
 import { always, changedLog, rewritten } from './bundled-log.ts'
+
+jest.setTimeout(120_000) // each test starts a process
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
 const foreign = mkdtempSync(join(tmpdir(), 'weir-foreign-'))
@@ -174,7 +176,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
     const [pid] = (await once(replay.stdout, 'data')).map(Number)
     replay.kill('SIGKILL')
     while (isAlive(pid)) await setTimeout(50)
-  }, 120_000)
+  })
 })
 
 const module = fileURLToPath(new URL('../../../../services/cli/replay/guard/guard-process.ts', import.meta.url))
