@@ -19,9 +19,16 @@ import { createVariants } from './variants.ts'
 export function guardLens(
   log: ReadLog,
   inbox: TopicRange,
-  options: { cleared: TopicRange; process: GuardProcess; changes: Changes; hasTurn: (turn: number) => boolean },
+  options: {
+    cleared: TopicRange
+    process: GuardProcess
+    /** Only of this one. */
+    conversation: string | undefined
+    changes: Changes
+    hasTurn: (turn: number) => boolean
+  },
 ): Lens {
-  const { cleared, process, changes, hasTurn } = options
+  const { cleared, process, conversation, changes, hasTurn } = options
   const variants = createVariants(log, inbox, reducers['loop-detector'], [])
   const inForce = inForceOf(process.guard)
   const batches = batchesOf(log.bus, { ...cleared })
@@ -35,7 +42,8 @@ export function guardLens(
       const { value: records }: IteratorResult<StoredRecord[], undefined> = await batches.next()
       if (records === undefined) return
       judgedTo = (records.at(-1)?.offset ?? judgedTo) + 1
-      const rounds = records.flatMap((record) => withGuard(record, inForce))
+      const asked = records.filter(({ key }) => conversation === undefined || key === conversation)
+      const rounds = asked.flatMap((record) => withGuard(record, inForce))
       for (const { verdict } of await process.judge(cleared.partition, rounds))
         if (verdict.intervention !== null || verdict.verdicts.some((one) => one.verdict === 'reject')) verdicts.set(keyOf(verdict), verdict)
     }

@@ -35,7 +35,7 @@ export async function whatIf({ log, contents, guard, conversation, progress, ...
   const seen = new Set<string>()
   const changes: Change[][] = contents.map(() => [])
   for (const range of await rangesOf(log, period, chosen)) {
-    const lenses = lensesOn(log, range, { contents, guard })
+    const lenses = lensesOn(log, range, { contents, guard, conversation })
     for (const { lens } of lenses) progress?.expect(lens.inbox.to - lens.inbox.from)
     for (const { lens } of lenses) {
       const { topic, partition, from, to } = lens.inbox
@@ -54,9 +54,9 @@ export async function whatIf({ log, contents, guard, conversation, progress, ...
   return { changes, conversations: seen.size }
 }
 
-type Asked = Pick<WhatIfOptions, 'contents' | 'guard'>
+type Asked = Pick<WhatIfOptions, 'contents' | 'guard' | 'conversation'>
 
-function lensesOn(log: ReadLog, { topics, hasTurn = () => true }: PartitionRange, { contents, guard }: Asked) {
+function lensesOn(log: ReadLog, { topics, hasTurn = () => true }: PartitionRange, { contents, guard, conversation }: Asked) {
   const lenses: { lens: Lens; gathered: Changes[] }[] = []
   const rangeOf = (topic: TopicName): TopicRange | undefined => topics.find(({ name }) => name === topic)
   const [events, checked, cleared] = [stages.conversation, stages['loop-detector'], stages.executor].map(({ inbox }) => rangeOf(inbox))
@@ -70,7 +70,7 @@ function lensesOn(log: ReadLog, { topics, hasTurn = () => true }: PartitionRange
   }
   if (checked !== undefined && cleared !== undefined && guard !== undefined) {
     const changes = gatherChanges()
-    lenses.push({ lens: guardLens(log, checked, { cleared, process: guard, changes, hasTurn }), gathered: [changes] })
+    lenses.push({ lens: guardLens(log, checked, { cleared, process: guard, conversation, changes, hasTurn }), gathered: [changes] })
   }
   return lenses
 }

@@ -7,12 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, it } from '@jest/globals'
+import { afterAll, describe, expect, it, jest } from '@jest/globals'
 import { startGuardProcess } from '../../../../services/cli/replay/guard/guard-process.ts'
 import { contentOf } from '../../../../services/cli/replay/what-if/asked.ts'
 import type { Change } from '../../../../services/cli/replay/what-if/change.ts'
 import { whatIf } from '../../../../services/cli/replay/what-if/what-if.ts'
 import { always, changedLog, rewritten } from './bundled-log.ts'
+
+jest.setTimeout(120_000) // each test starts a process
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
 const foreign = mkdtempSync(join(tmpdir(), 'weir-foreign-'))
@@ -37,11 +39,15 @@ export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onT
   return file
 }
 
-async function changesBy(file: string, change: Parameters<typeof changedLog>[1] = (record) => record): Promise<Change[]> {
+async function changesBy(
+  file: string,
+  change: Parameters<typeof changedLog>[1] = (record) => record,
+  conversation?: string,
+): Promise<Change[]> {
   const process = await startGuardProcess(file)
   try {
     const log = await changedLog('i3-no-termination', change)
-    const { changes } = await whatIf({ log, contents: [contentOf({})], guard: process, conversation: undefined, ...always })
+    const { changes } = await whatIf({ log, contents: [contentOf({})], guard: process, conversation, ...always })
     return changes[0] ?? []
   } finally {
     process.close()
@@ -77,6 +83,16 @@ describe('a guard in a replay', () => {
     })
     expect(change).toMatchObject({ round: 4, was: null, is: { rung: 'veto', rule: 'mine@1', calls: [0] } })
     expect(others).toEqual([])
+  })
+
+  it('is asked about the conversation that was named, and about no other', async () => {
+    const file = guardFile('if (round.conversation === "other") throw new Error("not that one"); return pass(state, round)', passing)
+    const mixed: Parameters<typeof changedLog>[1] = (record, message) =>
+      message.type === 'round-cleared' && message.round === 2
+        ? { ...rewritten(record, { ...message, conversation: 'other' }), key: 'other' }
+        : record
+    await expect(changesBy(file, mixed)).rejects.toThrow(/not that one/)
+    expect(await changesBy(file, mixed, 'i3-no-termination')).toEqual([])
   })
 
   it.each([
@@ -174,7 +190,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
     const [pid] = (await once(replay.stdout, 'data')).map(Number)
     replay.kill('SIGKILL')
     while (isAlive(pid)) await setTimeout(50)
-  }, 120_000)
+  })
 })
 
 const module = fileURLToPath(new URL('../../../../services/cli/replay/guard/guard-process.ts', import.meta.url))

@@ -1,0 +1,57 @@
+// A file is there as a whole or not at all, and takes the place of no other one that nobody gave up.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { beginFile, nameFile, refuseTaken, writeWhole } from '../../shared/whole-file.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-whole-'))
+  file = join(folder, 'a.html')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function* failing(): Generator<string> {
+  yield 'half'
+  throw new Error('no more')
+}
+
+describe('a file that is written whole', () => {
+  it('is there with all of it, for this user alone', async () => {
+    expect(await writeWhole(file, ['grün', 'er'], { force: false })).toBe(7)
+    expect(readFileSync(file, 'utf8')).toBe('grüner')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder)).toEqual(['a.html'])
+  })
+
+  it('is not there where writing it fails', async () => {
+    await expect(writeWhole(file, failing(), { force: false })).rejects.toThrow(/a\.html cannot be written \(no more\)/)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('takes the place of one that is there only by force', async () => {
+    writeFileSync(file, 'mine')
+    expect(() => refuseTaken(file, { force: false })).toThrow(expect.objectContaining({ code: 'output.exists' }))
+    refuseTaken(file, { force: true })
+    await expect(writeWhole(file, ['new'], { force: false })).rejects.toMatchObject({ code: 'output.exists' })
+    expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['mine', ['a.html']])
+    await writeWhole(file, ['new'], { force: true })
+    expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['new', ['a.html']])
+  })
+
+  it('leaves one as it is that appeared while it was written', () => {
+    const unfinished = beginFile(file)
+    writeFileSync(file, 'mine')
+    expect(() => nameFile(unfinished, file, { force: false })).toThrow(expect.objectContaining({ code: 'output.exists' }))
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+  })
+
+  it('is refused before any work where its folder is not there', () => {
+    const nowhere = join(folder, 'no', 'a.html')
+    expect(() => refuseTaken(nowhere, { force: false })).toThrow(expect.objectContaining({ code: 'output.unwritable' }))
+    expect(() => beginFile(nowhere)).toThrow(/cannot be written \(ENOENT\): name a place where this user may write/)
+  })
+})
