@@ -8,8 +8,11 @@ import type { ErrorCode } from '../../errors.ts'
 import { WeirError } from '../../errors.ts'
 import type { PlannedTopic } from './topic-plan.ts'
 
-/** `what`: topic, access, partitions, copies, leader, or the name of a configuration entry. `remedy`: what a person can do, often a line to run. */
-export type TopicDifference = { topic: string; what: string; is: string; shouldBe: string; remedy: string }
+/**
+ * `what`: topic, access, partitions, copies, leader, or the name of a configuration entry. `remedy`: what a person can do, often a line to run. `mayPass`: it
+ * may be so no more in a moment, without anybody's doing.
+ */
+export type TopicDifference = { topic: string; what: string; is: string; shouldBe: string; remedy: string; mayPass?: true }
 
 type TopicState =
   | { kind: 'missing' | 'leaderless' }
@@ -34,7 +37,10 @@ export async function createTopics(admin: Admin, plan: PlannedTopic[]): Promise<
   const refusals = await tryToCreate(admin, missing)
   const created = missing.filter(({ topic }) => !refusals.has(topic))
   const createdByOthers = missing.filter(({ topic }) => refusals.get(topic) === 'TOPIC_ALREADY_EXISTS')
-  const mistakes = [...refusals].filter(([, type]) => type !== 'TOPIC_ALREADY_EXISTS').map(([topic, type]) => creationRefused(topic, type))
+  const mistakes = missing.flatMap((planned) => {
+    const type = refusals.get(planned.topic)
+    return type === undefined || type === 'TOPIC_ALREADY_EXISTS' ? [] : [creationRefused(planned, type)]
+  })
   const deadline = performance.now() + leadersMs
   for (const planned of [...awaited, ...created, ...createdByOthers])
     if (!(await untilUsable(admin, planned, deadline))) mistakes.push(leaderless(planned.topic))
@@ -76,15 +82,15 @@ export async function topicDifferences(admin: Admin, plan: PlannedTopic[]): Prom
 }
 
 /**
- * `bus.topic-missing` if one is, else `bus.topic-differs`; the message has each difference and its remedy. Retryable where only leaders are missing: a broker
- * that has just started knows its topics before it leads them.
+ * `bus.topic-missing` if one is, else `bus.topic-differs`; the message has each difference and its remedy. Retryable where all may pass: a broker
+ * that has just started knows its topics before it leads them, and answers before it takes new ones.
  */
 export function topicsUnfit(differences: TopicDifference[]): WeirError {
   const code: ErrorCode = differences.some(({ what }) => what === 'topic') ? 'bus.topic-missing' : 'bus.topic-differs'
   const lines = differences.map(
     ({ topic, what, is, shouldBe, remedy }) => `${topic}: ${what} is ${is}, and must be ${shouldBe}. To do: ${remedy}`,
   )
-  const retryable = differences.every(({ what }) => what === 'leader')
+  const retryable = differences.every(({ what, mayPass }) => what === 'leader' || mayPass === true)
   return new WeirError(code, ['Topics are not as Weir needs them.', ...lines].join('\n  '), { retryable })
 }
 
@@ -187,13 +193,16 @@ async function answers(admin: Admin, topic: string): Promise<boolean> {
   }
 }
 
-function creationRefused(topic: string, type: string): TopicDifference {
+function creationRefused({ topic, replicationFactor }: PlannedTopic, type: string): TopicDifference {
+  // For a single copy, or as many as the brokers say, there is no broker at the moment: the one that answers has just started.
+  const mayPass = type === 'INVALID_REPLICATION_FACTOR' && replicationFactor <= 1
   return {
     topic,
     what: 'topic',
     is: `missing, and creating it was refused (${type})`,
     shouldBe: 'there',
     remedy: creationRemedy(topic, type),
+    ...(mayPass && { mayPass }),
   }
 }
 

@@ -91,6 +91,8 @@ export function serverProperties(options: BrokerOptions, { advertised, bound, po
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': logDir,
     'auto.create.topics.enable': 'false',
+    'broker.session.timeout.ms': '4000', // what a broker that was killed waits for when it starts again
+    'broker.heartbeat.interval.ms': '500',
     'group.initial.rebalance.delay.ms': '0',
     'group.min.session.timeout.ms': '1000',
     'offsets.topic.replication.factor': '1',

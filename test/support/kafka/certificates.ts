@@ -59,9 +59,12 @@ function objectId(hex: string): Buffer {
   return der(0x06, Buffer.from(hex, 'hex'))
 }
 
-/** Positive: a first byte of 0 keeps a leading one bit from being a sign. */
-function integer(bytes: Buffer): Buffer {
-  return der(0x02, Buffer.concat([Buffer.from([0x00]), bytes]).subarray((bytes[0] ?? 0) >= 0x80 ? 0 : 1))
+/** Positive, and as short as it can be: a first byte of 0 stands only where it keeps a leading one bit from being a sign. Any other is an error of DER. */
+export function integer(bytes: Buffer): Buffer {
+  const padded = Buffer.concat([Buffer.from([0]), bytes])
+  let from = 0
+  while (from < bytes.length && padded[from] === 0 && (padded[from + 1] ?? 0) < 0x80) from += 1
+  return der(0x02, padded.subarray(from))
 }
 
 function bitString(bytes: Buffer): Buffer {

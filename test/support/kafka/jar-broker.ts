@@ -4,9 +4,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +22,7 @@ const shutdownMs = 20_000
 const host = '127.0.0.1'
 export const jarHost = 'localhost'
 
-type Place = { jars: string; folder: string; ports: number[]; options: string[] }
+type Place = { jars: string; folder: string; options: string[] }
 
 type Jvm = { pid: number; shell: ChildProcess; exited: Promise<unknown> }
 
@@ -32,8 +31,8 @@ export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
   if (await isFirstToPrepare(jars)) await prepare(jars)
   const { archive, formatted } = prepared(jars)
   const quick = existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'] : []
-  const { folder, ports, addresses } = await brokerFolder(options)
-  const place: Place = { jars, folder, ports, options: [...jvmOptions(options), ...quick] }
+  const { folder, addresses } = await brokerFolder(options)
+  const place: Place = { jars, folder, options: [...jvmOptions(options), ...quick] }
   if (options.users === undefined && existsSync(formatted)) await cp(formatted, join(folder, 'data'), { recursive: true })
   else await format(jars, folder, scramArguments(options))
   let jvm: Jvm | undefined = await startJvm(place)
@@ -74,7 +73,7 @@ async function brokerFolder(options: BrokerOptions) {
     bootstrapServers: `${jarHost}:${ports.plain}`,
     listeners: Object.fromEntries(Object.entries(ports.others).map(([name, port]) => [name, `${jarHost}:${port}`])),
   }
-  return { folder, ports: [ports.plain, ...Object.values(ports.others)], addresses }
+  return { folder, addresses }
 }
 
 /** What halves a broker's start and saves its formatting. Beside the jars, because Java checks an archive against the class path of its making. */
@@ -90,14 +89,13 @@ async function isFirstToPrepare(jars: string): Promise<boolean> {
 /** One short life of a broker, which writes the archive of its classes at its end. */
 async function prepare(jars: string): Promise<void> {
   const { archive, formatted } = prepared(jars)
-  const { folder, ports } = await brokerFolder({})
+  const { folder } = await brokerFolder({})
   await format(jars, folder, [])
   await cp(join(folder, 'data'), join(jars, 'formatted.new'), { recursive: true })
   await rename(join(jars, 'formatted.new'), formatted)
   const jvm = await startJvm({
     jars,
     folder,
-    ports,
     options: [...jvmOptions({}), `-XX:ArchiveClassesAtExit=${archive}.new`, '-Xlog:cds=off', '-Xlog:cds+dynamic=off'],
   })
   await endJvm(jvm, 'SIGTERM')
@@ -128,8 +126,10 @@ exec 4>&-
 wait $broker
 `
 
-async function startJvm({ jars, folder, ports, options }: Place): Promise<Jvm> {
+/** Resolves when it takes requests: its ports are open before, while it refuses to make topics. */
+async function startJvm({ jars, folder, options }: Place): Promise<Jvm> {
   const log = join(folder, 'broker.log')
+  const from = existsSync(log) ? statSync(log).size : 0
   const command = ['java', ...options, ...commonOptions(jars), 'kafka.Kafka', join(folder, 'server.properties')]
   const out = openSync(log, 'a')
   const shell = spawn('sh', ['-c', watchedCommand, 'sh', folder, ...command], { stdio: ['pipe', out, out, 'ignore', 'pipe'] })
@@ -138,14 +138,13 @@ async function startJvm({ jars, folder, ports, options }: Place): Promise<Jvm> {
   const [pid] = (await once(shell.stdio[4] as NodeJS.ReadableStream, 'data')) as [Buffer]
   const jvm: Jvm = { pid: Number(pid), shell, exited }
   const deadline = performance.now() + startMs
-  for (const port of ports)
-    while (!(await isOpen(port))) {
-      if (shell.exitCode !== null || performance.now() > deadline) {
-        await endJvm(jvm, 'SIGKILL')
-        throw new Error(`The broker did not open ${host}:${port}. The end of its log, ${log}:\n${readFileSync(log, 'utf8').slice(-4_000)}`)
-      }
-      await sleep(50)
+  while (!readFileSync(log).includes('Kafka Server started', from)) {
+    if (shell.exitCode !== null || performance.now() > deadline) {
+      await endJvm(jvm, 'SIGKILL')
+      throw new Error(`The broker did not start. The end of its log, ${log}:\n${readFileSync(log, 'utf8').slice(-4_000)}`)
     }
+    await sleep(50)
+  }
   return jvm
 }
 
@@ -156,15 +155,4 @@ async function endJvm({ pid, shell, exited }: Jvm, signal: NodeJS.Signals): Prom
   const late = setTimeout(() => process.kill(pid, 'SIGKILL'), shutdownMs)
   await exited
   clearTimeout(late)
-}
-
-function isOpen(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, host)
-    const answer = (open: boolean) => () => {
-      socket.destroy()
-      resolve(open)
-    }
-    socket.once('connect', answer(true)).once('error', answer(false))
-  })
 }

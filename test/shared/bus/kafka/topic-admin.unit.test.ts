@@ -71,6 +71,19 @@ describe('creation', () => {
       message: expect.stringContaining(remedy),
     })
   })
+
+  it.each([
+    [0, true],
+    [1, true],
+    [3, false],
+  ])('for which there are no brokers may be tried again where any broker would do: %d copies', async (replicationFactor, retryable) => {
+    const wanted = topicPlan([{ name: 'weir.activity', kind: 'log', partitions: 2, retentionMs: 1_000 }], { replicationFactor })
+    const refusing = admin({
+      metadata: protocolError('UNKNOWN_TOPIC_OR_PARTITION'),
+      creation: Object.assign(new Error(), { errors: [protocolError('INVALID_REPLICATION_FACTOR')] }),
+    })
+    await expect(createTopics(refusing, wanted)).rejects.toMatchObject({ code: 'bus.topic-missing', retryable })
+  })
 })
 
 describe('the error that differences make', () => {
