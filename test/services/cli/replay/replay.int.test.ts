@@ -104,7 +104,7 @@ describe('weir replay', () => {
     const policy = join(folder, 'given.yaml')
     writeFileSync(policy, content)
     const { text } = await run('i1-reflex-loop', { policy, json: true })
-    expect(JSON.parse(text).changes).toMatchObject([{ round: 2, is: { rule: 'identical-failure@1' } }])
+    expect(JSON.parse(text).changes).toMatchObject([{ round: 2, is: { rule: 'identical-failure@2' } }])
   })
 
   it.each([
