@@ -51,8 +51,12 @@ export async function startGuardProcess(given: string, { loadMsMax = loadingMsMa
   let hasStrayed = false
   let batch = 1
   let notStarted: string | undefined
+  let over: [code: number | null, signal: string | null] | undefined
   child.on('message', () => {
     hasStrayed ||= !isAsking
+  })
+  child.on('close', (code, signal) => {
+    over = [code, signal]
   })
   child.on('error', (error) => {
     notStarted = error.message // `close` comes too
@@ -82,6 +86,7 @@ export async function startGuardProcess(given: string, { loadMsMax = loadingMsMa
     asked += 1
     const number = asked
     return new Promise<Answer>((resolve, reject) => {
+      if (over !== undefined) return reject(invalid(ended(doing(), ...over))) // between two questions: it may have set itself a time
       const timer = setTimeout(() => {
         settle(() => reject(invalid(`${doing()} took longer than ${msMax / 1000} s, and was broken off: does it loop?`)))
         close()

@@ -111,6 +111,21 @@ describe('a guard in a replay', () => {
     await expect(refused).rejects.toThrow(file)
   })
 
+  it('whose process ended between two questions is refused, too', async () => {
+    const judging = await startGuardProcess(guardFile(pass, 'process.on("message", () => setTimeout(() => process.exit(5), 1))'))
+    const { bus, topicPrefix, partitions } = await changedLog('i3-no-termination', (record) => record)
+    const topic = `${topicPrefix}rounds-cleared`
+    const all = Array.from({ length: partitions }, (_, partition) => bus.read({ topic, partition, from: 0, limit: 1 }))
+    const [record] = (await Promise.all(all)).flat()
+    const asked = async () => {
+      for (let times = 0; times < 1_000; times += 1) {
+        await judging.judge(0, record === undefined ? [] : [record])
+        await setTimeout(50)
+      }
+    }
+    await expect(asked()).rejects.toThrow(/its process ended while judging.* \(exit code 5\)/)
+  })
+
   it('whose process sends what is no answer is refused, with the round', async () => {
     // What it does to its own process is its own affair, until something of it arrives.
     const forging = `${passing}
