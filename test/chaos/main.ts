@@ -1,5 +1,5 @@
-// The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N]. Exit 0: nothing was violated; 1: something was, and
-// the folder that is named holds the logs of all processes, the records and the violations.
+// The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N] [--spare-broker]. Exit 0: nothing was violated;
+// 1: something was, and the folder that is named holds the logs of all processes, the records and the violations.
 
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
@@ -11,6 +11,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: randomBytes(4).toString('hex') },
     clients: { type: 'string', default: '10' },
     partitions: { type: 'string', default: '4' },
+    'spare-broker': { type: 'boolean', default: false },
   },
 })
 
@@ -19,6 +20,7 @@ const options = {
   minutes: Number(values.minutes),
   clients: Number(values.clients),
   partitions: Number(values.partitions),
+  sparesBroker: values['spare-broker'],
 }
 console.log(JSON.stringify(options))
 const { violations, summary, folder } = await runChaos({ ...options, say: (line) => console.log(line) })

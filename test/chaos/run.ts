@@ -45,6 +45,8 @@ export type ChaosOptions = {
   /** Conversations at once. */
   clients: number
   partitions: number
+  /** The broker goes on all the time, so that many more turns are played; default: it is restarted, killed and paused too. */
+  sparesBroker?: boolean
   say: (line: string) => void
 }
 
@@ -75,7 +77,7 @@ const layout: Record<string, string[]> = {
   'all-1': ['conversation', 'llm-gateway', 'accumulator', 'validator', 'loop-detector', 'executor', 'approval'],
 }
 
-export async function runChaos({ seed, minutes, clients, partitions, say }: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos({ seed, minutes, clients, partitions, sparesBroker = false, say }: ChaosOptions): Promise<ChaosResult> {
   const random = createRandom(seed)
   const folder = mkdtempSync(join(tmpdir(), 'weir-chaos-'))
   mkdirSync(join(folder, 'data'))
@@ -115,7 +117,7 @@ export async function runChaos({ seed, minutes, clients, partitions, say }: Chao
     times.lap('start')
     say(`the first turns were answered; faults begin, in ${folder}`)
 
-    const plan = planFaults(random.fork('plan'), minutes * 60_000)
+    const plan = planFaults(random.fork('plan'), minutes * 60_000).filter(({ fault }) => !sparesBroker || !fault.kind.startsWith('broker-'))
     const guards = { folder, operator, waits, versions, changing: new Map() }
     const inflicted = await inflictAll({ plan, fleet, broker, groups, load, say, guards, totalMs: minutes * 60_000 })
     times.lap('faults')
