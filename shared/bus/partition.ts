@@ -4,7 +4,9 @@
 // @ts-expect-error kafkajs has no types for its inner files
 import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js'
 
-/** Of conversations that were asked for: each round of one asks again, and that hash costs as much as a small record. */
+import { limits } from '../limits.ts'
+
+/** Of conversations that were asked for: each round of one asks again, and that hash costs as much as a small record. Longer names are no conversation's. */
 const hashes = new Map<string, number>()
 const hashesMax = 10_000
 
@@ -14,7 +16,7 @@ export function partitionOf(conversation: string, partitions: number): number {
   if (hash === undefined) {
     hash = (murmur2 as (key: Buffer) => number)(Buffer.from(conversation)) & 0x7fffffff
     if (hashes.size >= hashesMax) hashes.clear()
-    hashes.set(conversation, hash)
+    if (conversation.length <= limits.conversationIdBytesMax) hashes.set(conversation, hash)
   }
   return hash % partitions
 }

@@ -79,13 +79,17 @@ type Topic = { spec: TopicSpec; partitions: Partition[] }
 const tailBytesMax = 128 * 1024
 const topicTailBytesMax = 4 * 1024 * 1024
 
-/** Rows that are read before it is known how large they are. */
-const firstRowsMax = 8
-
 /** `end`: behind what is written; `staged`: what follows there. */
 type Partition = PartitionName & { begin: Offset; end: Offset; statements: Statements | undefined; tail: Tail; staged: StoredRecord[] }
 
-type Statements = { insert: StatementSync; read: StatementSync; newest: StatementSync; prefix: StatementSync; keys: StatementSync }
+type Statements = {
+  insert: StatementSync
+  extent: StatementSync
+  read: StatementSync
+  newest: StatementSync
+  prefix: StatementSync
+  keys: StatementSync
+}
 
 type Row = [offset: number, time: number, key: string, value: Uint8Array | null, id: string | null]
 
@@ -212,6 +216,11 @@ export function openLog(options: LogOptions): Log {
     const columns = 'offset, time, key, value, id'
     const statements: Statements = {
       insert: db.prepare(`INSERT INTO ${table} (${columns}) VALUES (?, ?, ?, ?, ?)`),
+      // length() looks at a value's header only, if it is asked here: outside of the inner query the value would be read from its pages.
+      extent: db.prepare(
+        `SELECT total(bytes), max(offset) FROM
+          (SELECT offset, length(value) AS bytes FROM ${table} WHERE offset >= ? AND offset < ? ORDER BY offset LIMIT ?)`,
+      ),
       read: db.prepare(`SELECT ${columns} FROM ${table} WHERE offset >= ? AND offset < ? ORDER BY offset LIMIT ?`),
       newest: db.prepare(`SELECT ${columns} FROM ${table} WHERE key = ? ORDER BY offset DESC LIMIT 1`),
       prefix: db.prepare(
@@ -226,7 +235,7 @@ export function openLog(options: LogOptions): Log {
       ),
     }
     // Rows as arrays are a tenth faster than objects, which would be made over anyway.
-    for (const statement of [statements.read, statements.newest, statements.prefix]) statement.setReturnArrays(true)
+    for (const statement of [statements.extent, statements.read, statements.newest, statements.prefix]) statement.setReturnArrays(true)
     return statements
   }
 
@@ -237,22 +246,19 @@ export function openLog(options: LogOptions): Log {
     const newest = partition.tail.read({ from, to, limit, bytesMax })
     if (newest !== undefined) return newest
     return guarded(() => {
-      const { read } = statementsOf(partition)
+      const { extent, read } = statementsOf(partition)
+      const all = (end: Offset) => (read.all(from, end, limit) as unknown as Row[]).map((row) => stored(partition, row))
+      if (bytesMax === undefined) return all(to)
+      // All rows at once cost a quarter less than one after the other, but are all in memory before the first of them is looked at.
+      const [total, last] = extent.get(from, to, limit) as unknown as [total: number, last: Offset | null]
+      if (last === null) return []
+      if (total < bytesMax) return all(last + 1)
       const records: StoredRecord[] = []
       let bytes = 0
-      let next = from
-      // All rows at once cost a quarter less than one after the other. How many may come at once, the size of those before tells.
-      let asked = Math.min(limit, firstRowsMax)
-      while (asked > 0) {
-        const rows = read.all(next, to, asked) as unknown as Row[]
-        for (const row of rows) {
-          records.push(stored(partition, row))
-          bytes += row[3]?.byteLength ?? 0
-          if (bytesMax !== undefined && bytes >= bytesMax) return records
-        }
-        if (rows.length < asked) break
-        next = (records.at(-1) as StoredRecord).offset + 1
-        asked = Math.min(limit - records.length, rowsWithin(bytesMax, bytes, records.length))
+      for (const row of read.iterate(from, to, limit) as Iterable<unknown> as Iterable<Row>) {
+        records.push(stored(partition, row))
+        bytes += row[3]?.byteLength ?? 0
+        if (bytes >= bytesMax) break
       }
       return records
     })
@@ -453,12 +459,6 @@ function checkSameTopic(spec: TopicSpec, known: TopicSpec): void {
 
 function differs({ name }: TopicSpec, why: string): WeirError {
   return new WeirError('bus.topic-differs', `topic ${name}: ${why}: change the setting back, or use another name or file`)
-}
-
-/** Rows of the size of the `count` that have `bytes` that it takes to reach `bytesMax`. */
-function rowsWithin(bytesMax: number | undefined, bytes: number, count: number): number {
-  if (bytesMax === undefined) return Number.POSITIVE_INFINITY
-  return bytes === 0 ? firstRowsMax : Math.ceil((bytesMax - bytes) / (bytes / count))
 }
 
 function endsOf({ partition, begin, end }: Partition): PartitionEnds {
