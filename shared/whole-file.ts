@@ -45,24 +45,22 @@ function isLinked(unfinished: string, file: string): boolean {
   }
 }
 
-/** Gives the bytes that were written. Throws `output.exists`, `output.unwritable`; then nothing is left of it. */
+/** Gives the bytes that were written. Throws `output.exists`, `output.unwritable`, and what making `pieces` throws; then nothing is left of it. */
 export async function writeWhole(file: string, pieces: Iterable<string>, place: Place): Promise<number> {
   const unfinished = beginFile(file)
   try {
-    const handle = await open(unfinished, 'a')
+    const handle = await done(file, open(unfinished, 'a'))
     let bytes = 0
     try {
       for (const piece of pieces) {
-        await handle.appendFile(piece) // `write` may write less than it is given
+        await done(file, handle.appendFile(piece)) // `write` may write less than it is given
         bytes += Buffer.byteLength(piece)
       }
     } finally {
-      await handle.close()
+      await done(file, handle.close())
     }
     nameFile(unfinished, file, place)
     return bytes
-  } catch (error) {
-    throw refusal(file, error)
   } finally {
     rmSync(unfinished, { force: true })
   }
@@ -77,9 +75,18 @@ function syncFile(file: string): void {
   }
 }
 
-function guarded(file: string, write: () => void): void {
+async function done<T>(file: string, doing: Promise<T>): Promise<T> {
   try {
-    write()
+    return await doing
+  } catch (error) {
+    throw refusal(file, error)
+  }
+}
+
+/** Of what writes `file`, and of nothing else. Throws as `refusal` says. */
+export function guarded<T>(file: string, write: () => T): T {
+  try {
+    return write()
   } catch (error) {
     throw refusal(file, error)
   }
@@ -89,15 +96,18 @@ function taken(file: string): WeirError {
   return new WeirError('output.exists', `${file} is there already: name another file (--output), or write over it with --force`)
 }
 
-/** What keeps `file` from being written. */
-export function refusal(file: string, cause: unknown): WeirError {
-  if (cause instanceof WeirError) return cause
-  const { code, message } = cause as NodeJS.ErrnoException
-  return new WeirError(
-    'output.unwritable',
-    `${file} cannot be written (${code ?? message}): name a place where this user may write (--output)`,
-    {
-      cause,
-    },
-  )
+/** What keeps `file` from being written, as `output.unwritable`. What the file has nothing to do with is a mistake of ours, and stays what it is. */
+export function refusal(file: string, cause: unknown): unknown {
+  const { code, errno, errcode = 0, message } = cause as NodeJS.ErrnoException & { errcode?: number }
+  const isOfSqlite = code === 'ERR_SQLITE_ERROR'
+  const sqliteCode = errcode & 0xff
+  if (isOfSqlite ? !sqliteOfFile.has(sqliteCode) : errno === undefined) return cause
+  const isFull = isOfSqlite ? sqliteCode === sqliteFull : code === 'ENOSPC'
+  const why = isFull ? 'the disk is full' : isOfSqlite ? message : code
+  const advice = isFull ? 'make room there, or name another place' : 'name a place where this user may write'
+  return new WeirError('output.unwritable', `${file} cannot be written (${why}): ${advice} (--output)`, { cause })
 }
+
+// Primary result codes, https://sqlite.org/rescode.html: perm, busy, locked, readonly, ioerr, corrupt, full, cantopen.
+const sqliteFull = 13
+const sqliteOfFile = new Set([3, 5, 6, 8, 10, 11, sqliteFull, 14])

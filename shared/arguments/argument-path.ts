@@ -1,7 +1,5 @@
 // Paths to arguments as a tool's hints name them: `url` is a field at the top, `/meta/reason` a JSON pointer, and `*` in one is any step.
 
-import { pointedTo } from './schema-reference.ts'
-
 export const anyStep = '*'
 
 /** The steps of a path; of a plain name it is the one. */
@@ -36,14 +34,6 @@ export function foundAt(value: unknown, steps: readonly string[]): unknown[] {
 
 function isMet(step: string, name: string): boolean {
   return step === anyStep || step === name
-}
-
-/** The top-level names that a schema lists, where it lists them all in one place; undefined: any name may be right. */
-export function namesListed(schema: Record<string, unknown>): string[] | undefined {
-  const listed = typeof schema.$ref === 'string' ? pointedTo(schema.$ref, schema) : schema
-  if (!isObject(listed) || !isObject(listed.properties)) return undefined
-  const isOpen = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'patternProperties'].some((keyword) => keyword in listed)
-  return isOpen ? undefined : Object.keys(listed.properties)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,7 @@
 // Whether a path to arguments (argument-path.ts) can lead anywhere in a tool's schema. One that does not would silently do nothing: a loop that its author
-// wanted seen would not be.
+// wanted seen would not be. An object that lists names is taken for closed, though a schema that says no more allows others: a name that is not listed is a slip.
 
-import { anyStep, namesListed, stepsOf } from './argument-path.ts'
+import { anyStep, stepsOf } from './argument-path.ts'
 import { pointedTo } from './schema-reference.ts'
 
 /**
@@ -33,18 +33,31 @@ export function pathFault(path: string, schema: Record<string, unknown>): PathFa
 
 /** What the schema says of what stands under a name, or at a place of a list. */
 function below(place: unknown, step: string, root: Record<string, unknown>): Below {
-  const schema = isObject(place) && typeof place.$ref === 'string' ? pointedTo(place.$ref, root) : place
-  if (!isObject(schema) || '$ref' in schema) return { kind: 'any' }
+  if (!isObject(place) || isOpen(place) || isReferenceAndMore(place)) return { kind: 'any' }
+  const schema = typeof place.$ref === 'string' ? pointedTo(place.$ref, root) : place
+  if (!isObject(schema) || '$ref' in schema || isOpen(schema)) return { kind: 'any' }
   if (isList(schema)) {
     if (step !== anyStep && !/^\d+$/.test(step)) return { kind: 'nothing', known: [], isList: true }
     return isObject(schema.items) && schema.prefixItems === undefined ? { kind: 'found', schemas: [schema.items] } : { kind: 'any' }
   }
   const { type, properties, additionalProperties: others = false } = schema
-  const known = namesListed(schema)
-  if (known === undefined || !isObject(properties)) return isScalar(type) ? { kind: 'nothing', known: [], isList: false } : { kind: 'any' }
+  if (!isObject(properties)) return isScalar(type) ? { kind: 'nothing', known: [], isList: false } : { kind: 'any' }
   if (step === anyStep) return others === false ? { kind: 'found', schemas: Object.values(properties) } : { kind: 'any' }
   if (Object.hasOwn(properties, step)) return { kind: 'found', schemas: [properties[step]] }
-  return others === false ? { kind: 'nothing', known, isList: false } : { kind: 'any' }
+  return others === false ? { kind: 'nothing', known: Object.keys(properties), isList: false } : { kind: 'any' }
+}
+
+/** More may be said of what stands in it than in one place. */
+function isOpen(schema: Record<string, unknown>): boolean {
+  if (elsewhere.some((keyword) => keyword in schema)) return true
+  return [schema.unevaluatedProperties, schema.unevaluatedItems].some((rest) => rest !== undefined && rest !== false)
+}
+
+const elsewhere = ['allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies', 'patternProperties', '$dynamicRef']
+
+/** What stands beside a reference counts as well as what that leads to. */
+function isReferenceAndMore(schema: Record<string, unknown>): boolean {
+  return '$ref' in schema && ['properties', 'additionalProperties', 'items', 'prefixItems'].some((keyword) => keyword in schema)
 }
 
 function isList({ type, items, properties }: Record<string, unknown>): boolean {

@@ -3,8 +3,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { beginFile, nameFile, refuseTaken, writeWhole } from '../../shared/whole-file.ts'
+import { beginFile, nameFile, refusal, refuseTaken, writeWhole } from '../../shared/whole-file.ts'
 
 let folder: string
 let file: string
@@ -14,9 +15,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
+const noMore = new Error('no more')
+
 function* failing(): Generator<string> {
   yield 'half'
-  throw new Error('no more')
+  throw noMore
 }
 
 describe('a file that is written whole', () => {
@@ -28,7 +31,7 @@ describe('a file that is written whole', () => {
   })
 
   it('is not there where writing it fails', async () => {
-    await expect(writeWhole(file, failing(), { force: false })).rejects.toThrow(/a\.html cannot be written \(no more\)/)
+    await expect(writeWhole(file, failing(), { force: false })).rejects.toBe(noMore) // a mistake of ours, which no other place mends
     expect(readdirSync(folder)).toEqual([])
   })
 
@@ -54,4 +57,35 @@ describe('a file that is written whole', () => {
     expect(() => refuseTaken(nowhere, { force: false })).toThrow(expect.objectContaining({ code: 'output.unwritable' }))
     expect(() => beginFile(nowhere)).toThrow(/cannot be written \(ENOENT\): name a place where this user may write/)
   })
+
+  it('is told to be on a full disk, by the file system or by SQLite, and with what SQLite says else', () => {
+    const full = `${file} cannot be written (the disk is full): make room there, or name another place (--output)`
+    expect(refusal(file, systemError('ENOSPC', -28))).toMatchObject({ code: 'output.unwritable', message: full })
+    expect(refusal(file, sqliteError('PRAGMA max_page_count = 2; CREATE TABLE a (b); CREATE TABLE c (d)'))).toMatchObject({ message: full })
+    const locked = sqliteError('PRAGMA query_only = ON; CREATE TABLE a (b)')
+    expect(refusal(file, locked)).toMatchObject({
+      message: expect.stringContaining('(attempt to write a readonly database): name a place'),
+    })
+  })
+
+  it('is not what a mistake in SQL is told of', () => {
+    const twice = sqliteError('CREATE TABLE a (b UNIQUE); INSERT INTO a VALUES (1), (1)')
+    expect(refusal(file, twice)).toBe(twice)
+  })
 })
+
+function systemError(code: string, errno: number): Error {
+  return Object.assign(new Error(code), { code, errno })
+}
+
+function sqliteError(sql: string): unknown {
+  const db = new DatabaseSync(':memory:')
+  try {
+    db.exec(sql)
+    return undefined
+  } catch (error) {
+    return error
+  } finally {
+    db.close()
+  }
+}

@@ -24,7 +24,7 @@ export function addDeadLetters(program: Command): void {
       (await import('../dead-letters/list.ts')).showDeadLetter(place, options, await settingsOf(options), process.stdout),
     )
 
-  const retry = answers(deadLetters.command('retry'), { yes: 'each is written, now or before', no: 'one is not' })
+  const retry = answers(deadLetters.command('retry'), { yes: 'each is written, now or before', no: 'one is not, or you said no' })
   withLetterFilter(withSettings(retry, [...whichBus, 'topicPrefix', 'logLevel', 'synchronous']))
     .description('writes their records again, to where they were read: messages, cancels and decisions, which come from outside')
     .argument('[places...]', 'PARTITION/OFFSET, as the list shows it')

@@ -1,5 +1,5 @@
 // `weir doctor`: what is missing or odd on this machine, each with its remedy. It changes nothing, and shows no secret.
-// Exit codes: 0 all that was looked at is well (odd things may be), 1 something is wrong.
+// Exit codes: 0 all that was looked at is well (odd things may be), 1 something is wrong, 2 it could not look.
 
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings, SettingValue } from '../../../shared/settings.ts'

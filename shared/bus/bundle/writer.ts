@@ -6,7 +6,7 @@ import { appendFileSync, createReadStream, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { knownSchemas, schemaIdIn, typeIn } from '../../codec.ts'
 import { historyConversation } from '../../topology.ts'
-import { beginFile, nameFile, refusal, refuseTaken } from '../../whole-file.ts'
+import { beginFile, guarded, nameFile, refusal, refuseTaken } from '../../whole-file.ts'
 import type { StoredRecord, TopicKind } from '../port.ts'
 import type { BundleFacts, BundleTurn } from './format.ts'
 import { bundleIndexes, bundleTables, trailerOf } from './format.ts'
@@ -44,36 +44,34 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
       return records
     },
 
-    topic: (name, kind) => void insertTopic.run(name, kind),
+    topic: (name, kind) => void guarded(file, () => insertTopic.run(name, kind)),
 
     add({ topic, partition, offset, time, key, id, value }) {
       const schema = value === null ? undefined : schemaIdIn(value)
       const known = schema !== undefined && kinds.has(schema) ? schema : null
       if (known !== null) schemaIds.add(known)
       const type = value === null ? null : (typeIn(value) ?? null)
-      try {
-        insert.run(topic, partition, offset, time, key, id ?? null, conversationOf(topic, key), type, known, value)
-      } catch (error) {
-        throw refusal(file, error) // the disk is full
-      }
+      const conversation = conversationOf(topic, key)
+      guarded(file, () => insert.run(topic, partition, offset, time, key, id ?? null, conversation, type, known, value))
       records += 1
     },
 
     turn(t) {
       const { conversation, turn, partition, agent, messageId, beganAt, endedAt, outcome, failureClass, cap, reason } = t
       const counts = [t.rounds, t.calls, t.inputTokens, t.outputTokens, t.whole ? 1 : 0]
-      insertTurn.run(conversation, turn, partition, agent, messageId, beganAt, endedAt, outcome, failureClass, cap, reason, ...counts)
+      const ids = [conversation, turn, partition, agent, messageId]
+      guarded(file, () => insertTurn.run(...ids, beganAt, endedAt, outcome, failureClass, cap, reason, ...counts))
     },
 
     async finish(facts) {
-      const fact = db.prepare('INSERT INTO bundle VALUES (?, ?)')
-      for (const [key, value] of Object.entries({ ...facts, records })) if (value !== null) fact.run(key, String(value))
-      const schema = db.prepare('INSERT INTO schemas VALUES (?, ?, ?, ?)')
-      for (const id of [...schemaIds].sort((a, b) => a - b)) {
-        const entry = kinds.get(id)
-        if (entry !== undefined) schema.run(id, entry.type, entry.version, JSON.stringify(entry.schema))
-      }
       try {
+        const fact = db.prepare('INSERT INTO bundle VALUES (?, ?)')
+        for (const [key, value] of Object.entries({ ...facts, records })) if (value !== null) fact.run(key, String(value))
+        const schema = db.prepare('INSERT INTO schemas VALUES (?, ?, ?, ?)')
+        for (const id of [...schemaIds].sort((a, b) => a - b)) {
+          const entry = kinds.get(id)
+          if (entry !== undefined) schema.run(id, entry.type, entry.version, JSON.stringify(entry.schema))
+        }
         db.exec(bundleIndexes)
         db.exec('COMMIT')
         db.close()

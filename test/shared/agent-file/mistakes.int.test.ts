@@ -318,6 +318,14 @@ describe('the fields that a tool names for its judges', () => {
       self: { type: 'object', properties: { self: { $ref: '#/$defs/self' }, meta: { type: 'object', properties: { why: {} } } } },
     },
   })}`
+  const beside = `schema: ${JSON.stringify({
+    type: 'object',
+    properties: {
+      both: { $ref: '#/$defs/file', properties: { extra: { type: 'string' } } },
+      closed: { $ref: '#/$defs/file', description: 'A file.', unevaluatedProperties: false },
+    },
+    $defs: { file: { type: 'object', properties: { why: { type: 'string' } } } },
+  })}`
   const open = 'schema: { type: object, properties: { url: { type: string } }, anyOf: [{ required: [url] }] }'
 
   it.each<[string, string, string[]]>([
@@ -337,6 +345,18 @@ describe('the fields that a tool names for its judges', () => {
       ].map(([text], index) => `tools[0].ignoreFields[${index}]: is ${text}`),
     ],
     [open, 'ignoreFields: [whatever]', []],
+    [beside, 'ignoreFields: [/both/why, /both/extra, /closed/why]', []],
+    [
+      beside,
+      'ignoreFields: [/closed/wy]',
+      ['tools[0].ignoreFields[0]: is "/closed/wy", which the schema of the tool does not have; did you mean /closed/why?'],
+    ],
+    ['schema: { type: object, properties: { url: { type: string } }, unevaluatedProperties: true }', 'ignoreFields: [whatever]', []],
+    [
+      'schema: { type: object, properties: { url: { type: string } }, unevaluatedProperties: false }',
+      'loopKey: [urls]',
+      ['tools[0].loopKey[0]: is "urls", which the schema of the tool does not have; did you mean url?'],
+    ],
     [
       listing,
       'loopKey: [urls, topic]',

@@ -1,7 +1,7 @@
 // A guard's file in a process of its own, so that nothing that it does reaches the replay. It judges as it does in production: the same code reads the rounds
 // (shared/guards/guard-partition.ts).
-// G1. It has no environment, may write no file, start nothing and ask nobody (seal.ts, and what guard-process.ts says to Node). It may read its own folders while
-//     it is loaded, and nothing afterwards, where Node can take that back.
+// G1. It has no environment, may write no file, start nothing and ask nobody (seal.ts, and what guard-process.ts says to Node). It may read its
+//     package and the node_modules while it is loaded, and nothing afterwards, where Node can take that back.
 // G2. One answer to each question, under its number. The channel is ours: the guard has none.
 // G3. It ends with the replay, also while the guard never returns: a thread of its own holds a pipe that breaks when the replay is gone, however that ended.
 // G4. Which round it is at stands in that pipe before the guard sees it, because nobody can ask a process that has died.

@@ -1,16 +1,23 @@
 // What the process of a guard has to read to load itself: Weir's code and the guard's, and the packages that they name.
 
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** `file`: the guard's. Its package, or the folder that it lies in where it is of none; and each node_modules in which Node looks for what it imports. */
+/**
+ * `file`: the guard's. Its package, or the folder that it lies in where it is of none; and each node_modules in which Node looks for what it imports, with
+ * the packages that are links in there, as those of a workspace are. None lies in another one.
+ */
 export function readableFolders(file: string): string[] {
   const given = resolve(file)
   const files = [import.meta.filename, given, real(given)]
-  const folders = files.flatMap((one) => [packageOf(one), ...packagesFor(one)])
-  return [...new Set(folders.map((folder) => join(folder, sep)))]
+  const folders = files.flatMap((one) => [
+    packageOf(one),
+    ...packagesFor(one).flatMap((folder) => [folder, real(folder), ...linkedIn(folder)]),
+  ])
+  const named = [...new Set(folders.map((folder) => join(folder, sep)))]
+  return named.filter((one) => !named.some((other) => one !== other && one.startsWith(other)))
 }
 
 /** Links are followed before a module is loaded. A file that is not there is for the loader to report. */
@@ -29,4 +36,18 @@ function packagesFor(file: string): string[] {
     folders.push(join(folder, 'node_modules'))
     if (folder === dirname(folder)) return folders.filter((one) => existsSync(one))
   }
+}
+
+/** Where the links to folders lead that are directly in a node_modules, or in a scope of it. */
+function linkedIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name)
+    if (entry.isSymbolicLink()) return isFolder(path) ? [real(path)] : []
+    return entry.name.startsWith('@') && entry.isDirectory() ? linkedIn(path) : []
+  })
+}
+
+/** False of a link that leads nowhere, too. */
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -175,6 +175,33 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
       `import { readFileSync } from 'node:fs'\n${passing}`,
     )
     await expect(changesBy(late)).rejects.toThrow(/round 1 of .*: judge threw: it reads .*guard-\d+\.ts, which a guard in a replay may not/)
+  })
+
+  it('loads packages that are links in its node_modules, as those of a workspace are, also where that is a link itself', async () => {
+    const workspace = join(folder, 'workspace')
+    const store = join(foreign, 'store')
+    for (const name of ['lib', 'scoped', 'mine']) mkdirSync(join(workspace, 'packages', name), { recursive: true })
+    mkdirSync(join(store, '@mine'), { recursive: true })
+    mkdirSync(join(store, 'plain'))
+    symlinkSync(store, join(workspace, 'node_modules'))
+    symlinkSync(join(workspace, 'packages', 'lib'), join(store, 'lib'))
+    symlinkSync(join(workspace, 'packages', 'scoped'), join(store, '@mine', 'scoped'))
+    symlinkSync(join(foreign, 'gone'), join(store, 'gone'))
+    const packages = [join(store, 'plain'), ...['lib', 'scoped', 'mine'].map((name) => join(workspace, 'packages', name))]
+    for (const made of packages) {
+      writeFileSync(join(made, 'package.json'), '{ "type": "module", "exports": "./index.js" }')
+      writeFileSync(join(made, 'index.js'), 'export const word = 1')
+    }
+    const guard = join(workspace, 'packages', 'mine', 'guard.mjs')
+    const imports = ['plain', 'lib', '@mine/scoped'].map((name) => `import ${JSON.stringify(name)}\n`).join('')
+    const judge = 'judge(state) { return { state, verdicts: [] } }'
+    writeFileSync(
+      guard,
+      `${imports}export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onTimeout: 'reject', ${judge} }`,
+    )
+    const started = await startGuardProcess(guard)
+    started.close()
+    expect(started.guard.name).toBe('mine')
   })
 
   it.each([
