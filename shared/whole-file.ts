@@ -1,17 +1,35 @@
 // A file that is there as a whole or not at all, and that takes the place of another one only where somebody said so. Until it is whole it has another name.
 
-import { accessSync, closeSync, constants, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isLogFile } from './bus/application-id.ts'
 import { WeirError } from './errors.ts'
 
 /** `force`: in the place of a file that is there. */
 export type Place = { force: boolean }
 
-/** To be asked before the work that the file is for. Throws `output.exists`, and `output.unwritable` where its folder cannot be written. */
-export function refuseTaken(file: string, { force }: Place): void {
+/**
+ * To be asked before the work that the file is for. Nothing takes the place of a log, nor of `reads`, what the work is made from. Throws `output.exists`, and
+ * `output.unwritable` where its folder cannot be written.
+ */
+export function refuseTaken(file: string, { force, reads }: Place & { reads?: string | undefined }): void {
   if (existsSync(file)) {
     if (!force) throw taken(file)
+    if (isRegular(file) && guarded(file, () => isLogFile(file))) throw kept(file, 'a log of Weir')
+    if (reads !== undefined && existsSync(reads) && realpathSync(reads) === realpathSync(file)) throw kept(file, 'the file that is read')
   } else guarded(file, () => accessSync(dirname(file), constants.W_OK))
 }
 
@@ -94,6 +112,17 @@ export function guarded<T>(file: string, write: () => T): T {
 
 function taken(file: string): WeirError {
   return new WeirError('output.exists', `${file} is there already: name another file (--output), or write over it with --force`)
+}
+
+function kept(file: string, what: string): WeirError {
+  return new WeirError(
+    'output.exists',
+    `${file} is ${what}, and nothing is written over that, also with --force: name another file (--output)`,
+  )
+}
+
+function isRegular(file: string): boolean {
+  return statSync(file).isFile()
 }
 
 /** What keeps `file` from being written, as `output.unwritable`. What the file has nothing to do with is a mistake of ours, and stays what it is. */

@@ -132,7 +132,8 @@ export function readGuardPartition({ guard, assignment, topic, clock, log, instr
 
   function judged(state: unknown, round: GuardedRound): Answered {
     try {
-      return answeredBy(guard.judge(state, round), round)
+      // It gets a copy: what it does to the round must not change what its answer is held against.
+      return answeredBy(guard.judge(state, structuredClone(round)), round)
     } catch (error) {
       return failedAnswer(round.calls, 'guard.threw', `judge threw: ${error instanceof Error ? error.message : String(error)}`)
     }

@@ -1,10 +1,12 @@
 // A file is there as a whole or not at all, and takes the place of no other one that nobody gave up.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import { systemClock } from '../../shared/clock.ts'
 import { beginFile, nameFile, refusal, refuseTaken, writeWhole } from '../../shared/whole-file.ts'
 
 let folder: string
@@ -43,6 +45,17 @@ describe('a file that is written whole', () => {
     expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['mine', ['a.html']])
     await writeWhole(file, ['new'], { force: true })
     expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['new', ['a.html']])
+  })
+
+  it('takes the place of no log and of nothing that it is made from, also by force', async () => {
+    const log = join(folder, 'weir.db')
+    await (await openEmbeddedBus({ file: log, clock: systemClock })).close()
+    expect(() => refuseTaken(log, { force: true })).toThrow(/is a log of Weir, and nothing is written over that, also with --force/)
+    writeFileSync(file, 'mine')
+    symlinkSync(file, join(folder, 'link'))
+    for (const reads of [file, join(folder, 'link')])
+      expect(() => refuseTaken(file, { force: true, reads })).toThrow(/is the file that is read, and nothing is written over that/)
+    refuseTaken(file, { force: true, reads: log })
   })
 
   it('leaves one as it is that appeared while it was written', () => {

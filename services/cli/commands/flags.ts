@@ -33,6 +33,12 @@ export function bundleOption(): Option {
   return new Option('--bundle <file>', 'looks into this file, which weir export made, instead of the log')
 }
 
+/** The value of an option that is given once: which of two was meant nobody knows. */
+export function once(value: string, earlier: string | undefined): string {
+  if (earlier !== undefined) throw new InvalidArgumentError(`It is given twice, before as ${earlier}.`)
+  return value
+}
+
 /** The values of an option that may be given more than once. */
 export function listed(value: string, earlier: string[] = []): string[] {
   return [...earlier, value]

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { Option } from 'commander'
 import type { ProviderName } from '../../../shared/agents.ts'
 import { answers } from '../ending.ts'
-import { listed, settingsOf, whichBus, withSettings } from './flags.ts'
+import { listed, once, settingsOf, whichBus, withSettings } from './flags.ts'
 
 /** Those that an agent file can name. */
 const providerNames: ProviderName[] = ['anthropic', 'openai-chat', 'openai-responses']
@@ -51,9 +51,13 @@ export function addJudging(program: Command): void {
     .option('--since <time>', "turns that began not before this: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
     .option('--until <time>', 'what was read before this')
     .option('--set <key=value>', 'a threshold, a cap or the mode of a rule: loop.identicalFailures=2; may be given again', listed)
-    .option('--policy <file>', 'an agent file, of which loop, empty and caps count; those by themselves; or a file of weir policy set')
-    .option('--guard <guard>', 'a guard that judges too, with =OPTIONS as for weir ask; it runs in a process of its own')
-    .option('--sweep <key=from..to>', 'each value of a threshold: a table and a plot')
+    .option(
+      '--policy <file>',
+      'an agent file, of which loop, empty and caps count; those by themselves; or a file of weir policy set',
+      once,
+    )
+    .option('--guard <guard>', 'a guard that judges too, with =OPTIONS as for weir ask; it runs in a process of its own', once)
+    .option('--sweep <key=from..to>', 'each value of a threshold: a table and a plot', once)
     .option('-o, --output <file>', 'the plot of --sweep as SVG')
     .option('--force', 'writes over a file that is there')
     .option('--full', 'values and lists without a limit')

@@ -32,7 +32,7 @@ type Notes = Map<string, number>
 /** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `transcript.invalid`, `output.*`. */
 export async function importTranscript(file: string, options: ImportTranscriptOptions, out: NodeJS.WriteStream): Promise<0 | 130> {
   const { format, output } = options
-  refuseTaken(output, { force: options.force ?? false }) // before a large file is read
+  refuseTaken(output, { force: options.force ?? false, reads: file }) // before a large file is read
   const transcripts = readTranscripts(file, format)
   return makeBundle(options, out, async (bundle, signal) => {
     const progress = createProgress(process.stderr, systemClock, process.env, { doing: 'playing the transcript', what: 'round' })

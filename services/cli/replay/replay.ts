@@ -45,7 +45,7 @@ export async function replay(
   const { since, until, sweep, ...rest } = options
   const asked: Asked = { ...rest, period: periodOf(options, Date.now()), isKafka: bundle === undefined && settings.bus === 'kafka' }
   if (options.output !== undefined && sweep === undefined) throw new WeirError('usage', '--output is the plot of a --sweep: give that too')
-  if (options.output !== undefined) refuseTaken(options.output, { force: options.force ?? false })
+  if (options.output !== undefined) refuseTaken(options.output, { force: options.force ?? false, reads: bundle })
   if (sweep !== undefined) {
     if (options.set !== undefined || options.policy !== undefined || options.guard !== undefined)
       throw new WeirError('usage', '--sweep tries one threshold by itself: give it without --set, --policy and --guard')

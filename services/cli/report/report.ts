@@ -36,7 +36,7 @@ const roundsMax = 10_000
 export async function report({ settings, bundle, options }: Report, out: NodeJS.WriteStream): Promise<void> {
   const { output, force = false } = options
   const turn = turnIn(options)
-  refuseTaken(output, { force })
+  refuseTaken(output, { force, reads: bundle })
   const { entries, reports } = await withLog(settings, (log) => read(log, { ...options, turn }), { bundle })
   const index = { madeAt: systemClock.now(), source: sourceOf(settings, bundle), conversations: entries }
   const bytes = await writeWhole(output, pageHtml(index, reports), { force })

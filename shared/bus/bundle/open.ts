@@ -6,13 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { knownSchemas } from '../../codec.ts'
 import { WeirError } from '../../errors.ts'
+import { applicationIdIn, logApplicationId, sqliteHeaderBytes } from '../application-id.ts'
 import { bundleApplicationId, bundleFormat, bundleIndexes, bundleTables, digestIn, trailerBytes } from './format.ts'
 import { digestOf } from './writer.ts'
-
-/** "Weir" in ASCII: a log of the embedded bus. */
-const logApplicationId = 0x57656972
-const sqliteMagic = 'SQLite format 3\0'
-const headerBytes = 100
 
 /** Whether a file is meant as a bundle, whole or not: by what it begins or ends with. False also where there is none. */
 export function isBundle(file: string): boolean {
@@ -62,14 +58,14 @@ function looked(file: string): Look | undefined {
   try {
     const stat = fstatSync(descriptor)
     if (!stat.isFile()) return undefined
-    const header = Buffer.alloc(headerBytes)
-    readSync(descriptor, header, 0, headerBytes, 0)
+    const header = Buffer.alloc(sqliteHeaderBytes)
+    readSync(descriptor, header, 0, sqliteHeaderBytes, 0)
     const trailer = Buffer.alloc(trailerBytes)
     if (stat.size >= trailerBytes) readSync(descriptor, trailer, 0, trailerBytes, stat.size - trailerBytes)
     const pageBytes = header.readUInt16BE(16)
     return {
       size: stat.size,
-      applicationId: header.toString('latin1', 0, sqliteMagic.length) === sqliteMagic ? header.readUInt32BE(68) : undefined,
+      applicationId: applicationIdIn(header),
       pages: header.readUInt32BE(28),
       pageBytes: pageBytes === 1 ? 65_536 : pageBytes,
       digest: digestIn(trailer),

@@ -15,11 +15,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 
 import { WeirError } from '../../errors.ts'
+import { logApplicationId } from '../application-id.ts'
 import type { TopicSpec } from '../port.ts'
 import { asBusError, isFolderClosed, notADatabase } from './failure.ts'
 
-/** "Weir" in ASCII: `PRAGMA application_id`, by which `file` and other tools can know the format. */
-const applicationId = 0x57656972
 /** `PRAGMA user_version`. A file with a higher one is refused. */
 const schemaVersion = 1
 /** SQLite's own limit on the terms of a UNION ALL, which the view of a topic is. */
@@ -54,7 +53,7 @@ const schema = `
     deleted_time INTEGER NOT NULL, -- of that record
     PRIMARY KEY (topic, partition)
   ) STRICT, WITHOUT ROWID;
-  PRAGMA application_id = ${applicationId};
+  PRAGMA application_id = ${logApplicationId};
   PRAGMA user_version = ${schemaVersion};
 `
 
@@ -179,7 +178,7 @@ function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {
   const version = pragma(db, 'user_version')
   const objects = Number(db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n)
   if (application === 0 && version === 0 && objects === 0) return 'empty'
-  if (application !== applicationId) throw notADatabase(file, 'it is an SQLite database of something else')
+  if (application !== logApplicationId) throw notADatabase(file, 'it is an SQLite database of something else')
   if (version > schemaVersion) {
     throw new WeirError(
       'bus.newer-version',

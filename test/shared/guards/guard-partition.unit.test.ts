@@ -172,6 +172,18 @@ describe('a guard on its partition', () => {
     expect(lines.join()).toContain('the guard failed on a round')
   })
 
+  it('rejects the calls of a round that the guard has changed, as it was before', async () => {
+    const emptying: Guard = {
+      ...(counter as unknown as Guard),
+      judge(_, round) {
+        ;(round.calls as unknown[]).splice(0)
+        return { state: undefined, verdicts: [] }
+      },
+    }
+    const { verdicts } = await reader(emptying).read(logOf(cleared(['pay'])))
+    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable' }])
+  })
+
   it('answers within bounds when it says 100 MB', async () => {
     const huge = Buffer.alloc(100 * 1024 * 1024, 'x').toString('latin1')
     const wordy: Guard = {
