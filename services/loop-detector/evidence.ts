@@ -72,7 +72,7 @@ export type Failure = {
   kind: FailureKind
   /** The key of (tool, error); undefined where there is no word of why. */
   key: string | undefined
-  /** The error repeats values of the call, so they may be its cause: then the hash of the error as it came. */
+  /** The error repeats values of the call, so they may be its cause: then the hash of these values, and of nothing else in the error, such as a clock. */
   echoed: number | undefined
   /** The short reason, bounded. */
   reason: string
@@ -171,9 +171,6 @@ export function toolOf({ name }: Call): string {
   return quoted(name)
 }
 
-/** Values that differ only behind this count as the same: the error is heard sooner, by one round or two. */
-const echoedCharsMax = 2_048
-
 /** Longer answers are no acknowledgements, so more of them need not be kept. */
 const answerCharsMax = 128
 
@@ -188,10 +185,12 @@ function failureOf(call: Call, result: CallResult, value: unknown, rejection: Re
   const isUnknown = kind === 'unknown_tool' && call.name !== ''
   const own = isUnknown ? error.replaceAll(call.name, '<tool>') : error
   // Echoes before volatile parts: a date that the model asked for is no clock.
-  const plain = withoutEchoes(own, echoesOf(value))
+  const echoes = echoesOf(value).filter((echo) => own.includes(echo))
   const tool = isUnknown ? '' : call.name
-  const echoed = plain === own ? undefined : textHash(own.slice(0, echoedCharsMax))
-  return { kind, key: fingerprint('error', tool, masked(plain)), echoed, reason }
+  const key = fingerprint('error', tool, masked(withoutEchoes(own, echoes)))
+  // Sorted, because the order of a call's members means nothing.
+  const echoed = echoes.length === 0 ? undefined : textHash(echoes.toSorted().join('\n'))
+  return { kind, key, echoed, reason }
 }
 
 function kindOf(error: string, { problem }: Call, { status }: CallResult, rejection: Rejection | undefined): FailureKind {

@@ -2,8 +2,9 @@
 // The phrases are those that tools, runtimes and HTTP services use; what fits nothing is `other`.
 
 /**
- * shape: the arguments have the wrong form. unknown_tool: there is no such tool. denied: not authorised, or somebody said no. miss: what was
- * looked for is not there; a program or module that is missing on the machine is `other`, because no value in the call brings it. transient: capacity or network, may clear by itself. bare: a non-zero exit code and no word of why.
+ * shape: the arguments have the wrong form. unknown_tool: there is no such tool. denied: not authorised, or somebody said no. miss: what was looked for is
+ * not there; a program or module that is missing on the machine is `other`, because no value in the call brings it. transient: capacity or network, may
+ * clear by itself. bare: a non-zero exit code and no word of why.
  */
 export type FailureKind = 'shape' | 'unknown_tool' | 'denied' | 'miss' | 'transient' | 'other' | 'bare'
 

@@ -1,12 +1,14 @@
 // What is new in a round: progress that ends streaks. Kept for the whole turn, bounded; what was forgotten seems new again, which is the harmless side.
 // N1. A call that changes something is a change when it is new. Made again it is one where its result says so in other words (the next commit of a bisection,
-//     the next step of a migration); another number or id may be a process, a revision or a deployment, which any repetition brings. Of a call of which
+//     the next step of a migration); another number or id may be a process, a revision or a deployment, which any repetition brings. It is so for
+//     repeatedChangesMax times without a new change: names that are made up and lines in another order come with repetitions, too. Of a call of which
 //     nothing tells whether it changes anything, only the first one may: pages and screens say something else at each look.
-// N2. What says itself that nothing changed ("already up to date") changed nothing.
+// N2. What says itself that nothing changed ("already up to date"), and nothing else, changed nothing.
 
 import { limits } from '../../shared/limits.ts'
 import type { CallEvidence } from './evidence.ts'
-import { meet } from './recency.ts'
+import { masked } from './mask.ts'
+import { meet, touch } from './recency.ts'
 import { textHash } from './text-hash.ts'
 
 export type Novelty = {
@@ -15,6 +17,8 @@ export type Novelty = {
   texts: Set<string>
   calls: Set<string>
   words: Set<number>
+  /** By changing call: how often it said something in other words since the latest new change. */
+  reworded: Map<string, number>
 }
 
 export type News = {
@@ -27,7 +31,7 @@ export type News = {
 }
 
 export function beginNovelty(): Novelty {
-  return { outcomes: new Set(), texts: new Set(), calls: new Set(), words: new Set() }
+  return { outcomes: new Set(), texts: new Set(), calls: new Set(), words: new Set(), reworded: new Map() }
 }
 
 /** Takes the round's calls into the memory and says what was new. */
@@ -50,11 +54,25 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
   return news
 }
 
-function isChange({ words }: Novelty, { key, text }: CallEvidence, isNewCall: boolean): boolean {
+function isChange({ words, reworded }: Novelty, { key, text }: CallEvidence, isNewCall: boolean): boolean {
   const said = text.slice(0, wordsCharsMax)
   const isOtherwise = meet(words, textHash(key + said.replace(numbers, '#')), limits.loopSeenMax)
-  return (isNewCall || isOtherwise) && !nothingChanged.test(said)
+  if (saysNothingChanged(text)) return false
+  if (isNewCall) {
+    reworded.clear()
+    return true
+  }
+  if (!isOtherwise) return false
+  const times = (reworded.get(key) ?? 0) + 1
+  touch(reworded, key, times, limits.loopSeenMax)
+  return times <= repeatedChangesMax
 }
+
+/**
+ * A bisection halves what is left at each step: the first verdict and eight more of one kind leave one of 500 commits, as many of both kinds one of 250,000.
+ * What comes behind them still has the patience of the rules.
+ */
+const repeatedChangesMax = 8
 
 /** More of what a changing call says is not looked at: what differs says so at its beginning. */
 const wordsCharsMax = 256
@@ -62,5 +80,14 @@ const wordsCharsMax = 256
 /** Whatever has a digit in it: revisions and ids are written with letters, too. */
 const numbers = /(?<![a-z\d])[a-z\d]*\d[a-z\d]*/gi
 
+/** On one line, with no count of something beside it: "0 files changed in docs, 3 files changed in src" tells of a change. In doubt it does. */
+function saysNothingChanged(text: string): boolean {
+  if (text.length > wordsCharsMax || !nothingChanged.test(text) || text.trim().includes('\n')) return false
+  return !someCount.test(masked(text))
+}
+
 const nothingChanged =
   /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? affected|files? changed)\b)/i
+
+/** A whole number from one on that is no part of a name, a version or a time of day. */
+const someCount = /(?<![\w.#]|\w-|\d:)0*[1-9]\d*(?!\w|-\w|[.:]\d)/

@@ -12,7 +12,7 @@ type Memory = { rung: Finding['rung'] | 'none' }
 
 export const chanting: Rule<Memory> = {
   name: 'chanting',
-  version: 2,
+  version: 3,
   endedBy: 'a new result of a tool',
   begin: () => ({ rung: 'none' }),
 

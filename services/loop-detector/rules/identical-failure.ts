@@ -21,7 +21,7 @@ type FailureStreak = Streak & {
   /** Rounds in which it failed, and those of them in which the failure was none that clears by itself. */
   rounds: number
   firmRounds: number
-  /** The error with the values of the call in it, if it repeats any, and whether these differed in the streak: a value that stays says nothing of those that do not. */
+  /** The values of the call that the error repeats, if any, and whether these differed in the streak: a value that stays says nothing of those that do not. */
   echoed: number | undefined
   namesValues: boolean
 }

@@ -24,7 +24,7 @@ type Memory = Map<string, AnswerStreak>
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 3,
+  version: 4,
   endedBy: 'an answer that the turn has not seen, or a change',
   begin: () => new Map(),
 

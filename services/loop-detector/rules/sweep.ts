@@ -19,7 +19,7 @@ type Memory = { lines: Set<number>; results: Set<string>; calls: Set<string>; st
 
 export const sweep: Rule<Memory> = {
   name: 'sweep',
-  version: 2,
+  version: 3,
   endedBy: 'a line that the turn has not read, another new result, or a change',
   begin: () => ({ lines: new Set(), results: new Set(), calls: new Set(), streak: beginStreak(), rounds: 0 }),
 

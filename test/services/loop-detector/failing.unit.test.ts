@@ -151,6 +151,26 @@ describe('different calls failing in the same way', () => {
     expect(rungs(...files)).toEqual(['-', '-', '-', 'nudge'])
   })
 
+  it('takes no longer for a clock or an id beside such a value, nor for the order in which values are sent', () => {
+    const pages = [1, 2, 3, 4].map((page) =>
+      one(
+        'ask',
+        { service: 'web-front', page },
+        failing(`2026-01-03T14:00:0${page}Z [req-8f2a1c0${page}] web-front is in no state to be asked`),
+      ),
+    )
+    expect(rungs(...pages)).toEqual(['-', '-', '-', 'nudge'])
+    const turned = [1, 2, 3, 4].map((page) => {
+      const sent = page % 2 ? { from: 'abc', to: 'xyz', page } : { to: 'xyz', page, from: 'abc' }
+      return one('ask', sent, failing('there is no way between abc and xyz'))
+    })
+    expect(rungs(...turned)).toEqual(['-', '-', '-', 'nudge'])
+    const days = ['2026-01-03', '2026-01-04', '2026-01-05', '2026-01-06', '2026-01-07'].map((day, n) =>
+      one('book', { day }, failing(`2026-01-01T14:00:0${n}Z ${day} is full`)),
+    )
+    expect(rungs(...days)).toEqual(new Array(5).fill('-'))
+  })
+
   it('is one loop of invented tools, whatever their names', () => {
     const rejected = (name: string) => ({
       fields: {
@@ -221,14 +241,42 @@ describe('a failure streak', () => {
     expect(rungs(...ids.flatMap((id) => [next(`done: ${id}, 3f2b-9c1e`), test]))[5]).toBe('nudge')
   })
 
-  it.each(['No changes: old and new are equal', 'nothing to commit, working tree clean', 'Already up to date.', '0 replacements made'])(
-    'goes on through a change that says of itself: %s',
-    (said) => {
-      const test = one('run_tests', { target: 'x' }, failing('1 failed'))
-      const edits = ['a', 'b', 'c'].map((text) => one('edit_file', { path: 'x', text }, ok(said)))
-      expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual(['-', '-', '-', '-', '-', 'nudge'])
-    },
-  )
+  it('ends with the same change in other words for eight times, and anew for as many behind a new one', () => {
+    const test = one('run_tests', { target: 'x' }, failing('1 failed'))
+    const words = 'brave quiet young green early plain merry sharp windy happy eager dusty'.split(' ')
+    const deploy = (count: number) =>
+      words.slice(0, count).flatMap((name) => [one('deploy', { app: 'web' }, ok(`preview ${name} otter`)), test])
+    expect(rungs(...deploy(10)).includes('nudge')).toBe(false)
+    expect(rungs(...deploy(11))).toEqual([...new Array(21).fill('-'), 'nudge'])
+    const edit = one('edit_file', { path: 'x', text: 'a' }, ok('ok'))
+    const again = words.map((name) => one('deploy', { app: 'web' }, ok(`preview ${name} newt`)))
+    const steps = [...deploy(9), edit, ...again.flatMap((step) => [step, test])]
+    // At the test behind the tenth of them: the eighth is the last change.
+    expect(rungs(...steps).indexOf('nudge')).toBe(deploy(9).length + 1 + 2 * 10 - 1)
+  })
+
+  it.each([
+    'No changes: old and new are equal',
+    'nothing to commit, working tree clean',
+    'Already up to date.',
+    '0 replacements made',
+    'No changes to v2.1/a1.ts since 2026-01-03 (in 12 ms)\n',
+  ])('goes on through a change that says of itself: %s', (said) => {
+    const test = one('run_tests', { target: 'x' }, failing('1 failed'))
+    const edits = ['a', 'b', 'c'].map((text) => one('edit_file', { path: 'x', text }, ok(said)))
+    expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual(['-', '-', '-', '-', '-', 'nudge'])
+  })
+
+  it.each([
+    '0 files changed in docs, 3 files changed in src',
+    '0 rows affected by delete, 4 rows inserted',
+    'No changes in docs (+3 -0 in src)',
+    'Nothing to do for docs.\nWrote src/a.ts',
+  ])('ends with a change that says behind its nought what it changed: %s', (said) => {
+    const test = one('run_tests', { target: 'x' }, failing('1 failed'))
+    const edits = ['a', 'b', 'c', 'd', 'e'].map((text) => one('edit_file', { path: 'x', text }, ok(`${said}: ${text}`)))
+    expect(rungs(...edits.flatMap((edit) => [edit, test]))).toEqual(new Array(10).fill('-'))
+  })
 
   it.each([
     ['ends with a success that the tool declares as a change', 'peek', true, ['-', '-', '-', '-', '-', 'nudge']],

@@ -168,6 +168,15 @@ describe('the same answer to different calls', () => {
     expect(rungs(...Array.from({ length: 10 }, (_, n) => page(n, n % 2))).includes('nudge')).toBe(true)
   })
 
+  it('goes on through changes that say that nothing changed, and so does the ladder of a response that chants', () => {
+    const unchanged = (n: number) => one('edit_file', { path: 'x', text: `v${n}` }, ok('Already up to date.'))
+    const searches = commands.flatMap((_, n) => [one('web_search', { q: `manual ${n}` }, ok('no results')), unchanged(n)])
+    // The first of the edits is the first to say so: that is another answer.
+    expect(rungs(...searches).indexOf('nudge')).toBe(2 * 8)
+    const chants = [1, 2, 3].flatMap((n) => [says('I will look at it now. '.repeat(20)), unchanged(n)])
+    expect(rungs(...chants)).toEqual(['nudge', '-', 'nudge', '-', 'text_only', '-'])
+  })
+
   it('begins to count again after another answer', () => {
     const nothing = commands.map((_, n) => one('web_search', { q: `manual ${n}` }, ok('no results')))
     const steps = [...nothing.slice(0, 5), one('web_search', { q: 'x' }, ok('one hit')), ...nothing.slice(5)]

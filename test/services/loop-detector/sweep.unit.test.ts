@@ -18,7 +18,7 @@ const inside = Array.from({ length: 8 }, (_, index) => window(index, index + 10 
 
 describe('reads that differ and cover nothing new', () => {
   it('are a sweep at the eighth round', () => {
-    expect(ruleOf([all, ...inside])).toBe('sweep@2')
+    expect(ruleOf([all, ...inside])).toBe('sweep@3')
     expect(ruleOf([all, ...inside.slice(0, 7)])).toBeNull()
   })
 
