@@ -6,7 +6,7 @@ import type { Block, ModelCall, Reply } from '../../services/cli/demo/anthropic-
 import { limits } from '../../shared/limits.ts'
 import { until } from '../support/inbox.ts'
 import type { Pipeline, Turn } from '../support/pipeline.ts'
-import { withPipeline } from '../support/pipeline.ts'
+import { patient, withPipeline } from '../support/pipeline.ts'
 import { call, says, script, stream, text, textsOf } from '../support/script.ts'
 import { expectSound } from '../support/soundness.ts'
 
@@ -18,9 +18,9 @@ const error = (status: number, message = 'nothing to see here', headers: Record<
   headers,
 })
 
-/** The conversation goes on with a normal turn, and all that must always hold does. */
+/** The conversation goes on with a normal turn, which has the time that a slow machine needs, and all that must always hold does. */
 async function expectGoesOn(pipeline: Pipeline): Promise<Turn> {
-  const turn = await pipeline.ask('and now?')
+  const turn = await pipeline.ask('and now?', { agent: patient(pipeline.agent) })
   expect(turn.finished).toMatchObject({ outcome: 'answered', reply: 'The script is over.' })
   await expectSound(pipeline)
   return turn
@@ -272,12 +272,14 @@ describe('a stream that is no whole answer', () => {
   })
 
   it('is left as soon as its turn is cancelled, or its time is over', async () => {
-    const caps = { rounds: 25, calls: 100, wallMs: 3_000, tokens: null } // the turn after it has no more
+    const caps = { rounds: 25, calls: 100, wallMs: 3_000, tokens: null }
     for (const settings of [{}, { policy: { caps } }])
       await withPipeline({ model: script({ kind: 'stall', blocks: [text('Let me')] }), settings }, async (pipeline) => {
         const turn = pipeline.ask('hello')
-        await until(async () => pipeline.server.open() === 1)
-        if (!('policy' in settings)) await pipeline.edge.cancel({ conversation: 'c', messageId: 'hello' })
+        if (!('policy' in settings)) {
+          await until(async () => pipeline.server.open() === 1)
+          await pipeline.edge.cancel({ conversation: 'c', messageId: 'hello' })
+        }
         const { finished } = await turn
         const over = { outcome: 'capped', cap: 'wall', class: 'budget', reply: 'This is the fallback.' }
         expect(finished).toMatchObject('policy' in settings ? over : { outcome: 'cancelled', class: 'cancelled' })

@@ -32,8 +32,8 @@ export type Pipeline = {
   agent: Agent
   /** Log lines at debug and above. */
   log: string[]
-  /** One message, to the end of its turn. */
-  ask(text: string, options?: { conversation?: string; messageId?: string }): Promise<Turn>
+  /** One message, to the end of its turn. `agent`: with other settings. */
+  ask(text: string, options?: { conversation?: string; messageId?: string; agent?: Agent }): Promise<Turn>
   records(topic: TopicName): Promise<Message[]>
   /** The lines that tools wrote into the file of their starts: what really ran. */
   starts(): Promise<string[]>
@@ -78,9 +78,9 @@ export async function withPipeline(options: PipelineOptions, test: (pipeline: Pi
       agent,
       log,
       failed,
-      async ask(text, { conversation = 'c', messageId = text } = {}) {
+      async ask(text, { conversation = 'c', messageId = text, agent: asking = agent } = {}) {
         const activity: Activity[] = []
-        const turn = edge.ask({ agent, conversation, messageId, text }, AbortSignal.timeout(patienceMs))
+        const turn = edge.ask({ agent: asking, conversation, messageId, text }, AbortSignal.timeout(patienceMs))
         for (;;) {
           const { value, done } = await Promise.race([turn.next(), failed])
           if (done) throw new Error(`the turn did not end; activity so far: ${JSON.stringify(activity)}`)
@@ -123,6 +123,15 @@ export function testAgent(
     tools: (tools ?? execTool)(startsFile),
     settings: { ...defaultSettings, fallback: 'This is the fallback.', ...rest, policy: policyOf({ ...defaults, ...policy }) },
   }
+}
+
+/** The same agent with all the time that one has by default. */
+export function patient(agent: Agent): Agent {
+  const { settings } = agent
+  const { version: _, ...policy } = settings.policy
+  const { stallMs, policy: usual } = defaultSettings
+  const caps = { ...policy.caps, wallMs: usual.caps.wallMs }
+  return { ...agent, settings: { ...settings, stallMs, policy: policyOf({ ...policy, caps }) } }
 }
 
 /** The tool of incident I1, which also notes each start: wants a command, and answers it with `ran: <command>`. */

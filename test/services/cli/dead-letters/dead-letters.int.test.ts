@@ -13,10 +13,12 @@ import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import { partitionOf } from '../../../../shared/bus/partition.ts'
 import { systemClock } from '../../../../shared/clock.ts'
 import { encode } from '../../../../shared/codec.ts'
+import type { DeadLetter } from '../../../../shared/messages.ts'
 import { readSettings } from '../../../../shared/settings.ts'
 import { topicSpecs } from '../../../../shared/topology.ts'
 import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
+import { answer } from '../../approval/samples.ts'
 
 const partitions = 4
 let folder: string
@@ -31,10 +33,10 @@ const elsewhere = (home + 1) % partitions
 const hello = encode(userMessage({ conversation: 'c', messageId: 'm1', text: 'hello' }))
 const outcome = encode({ type: 'turn-ended', conversation: 'c', turn: 0 })
 
-/** Three letters in partition 0: of a message in a wrong partition, of bytes, of what a stage wrote. */
-async function write(): Promise<void> {
+/** Three letters in partition 0: of a message in a wrong partition, of bytes, of what a stage wrote. `without`: a topic that there is none of. */
+async function write({ without, more = [] }: { without?: string; more?: DeadLetter[] } = {}): Promise<void> {
   const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
-  await bus.ensureTopics(topicSpecs('weir.', partitions))
+  await bus.ensureTopics(topicSpecs('weir.', partitions).filter(({ name }) => name !== without))
   const inbox = 'weir.conversation-events'
   await bus.append([{ topic: inbox, partition: elsewhere, key: 'c', value: hello }])
   const about = {
@@ -49,6 +51,7 @@ async function write(): Promise<void> {
     { ...about, offset: 0, code: 'codec.bad-message', reason: 'it belongs elsewhere', value: hello },
     { ...about, offset: 8, code: 'codec.bad-frame', reason: 'no record', key: 'x', value: Buffer.from('no record') },
     { ...about, offset: 9, code: 'runtime.assertion', reason: 'it threw', stage: 'executor', topic: 'weir.rounds-cleared', value: outcome },
+    ...more,
   ]
   await bus.append(letters.map((letter) => ({ topic: 'weir.dead-letters', partition: 0, key: letter.key, value: encode(letter) })))
   await bus.close()
@@ -128,6 +131,20 @@ describe('weir dead-letters', () => {
     const { code, told } = await retried([], { all: true, yes: true })
     expect(code).toBe(1)
     expect(told.split('\n').map((line) => line.slice(0, 16))).toEqual(['0/0: written aga', '0/1: not written', '0/2: not written', ''])
+  })
+
+  it('refuses what was read from a topic that is gone, and goes on with the others', async () => {
+    const approvals = 'weir.approvals'
+    const about = { topic: approvals, partition: 0, offset: 0, time: systemClock.now(), key: 'c', stage: 'approval' } as const
+    const value = encode(answer())
+    await write({
+      without: approvals,
+      more: [{ type: 'dead-letter', ...about, code: 'codec.bad-message', reason: 'it was too early', value }],
+    })
+    const { code, told } = await retried(['0/3', '0/0'])
+    expect(code).toBe(1)
+    expect(told).toMatch(/^0\/3: not written: there is no topic weir\.approvals.*\n0\/0: written again, as .*\n$/)
+    expect(await inInbox()).toHaveLength(1)
   })
 
   it('asks first, and where nobody can be asked it wants to be told', async () => {
