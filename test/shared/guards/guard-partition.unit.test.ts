@@ -215,6 +215,21 @@ describe('a guard on its partition', () => {
     expect(verdicts[2]?.verdicts[0]?.evidence).toBe(`judge took longer than ${limits.guardJudgeMsMax} ms`)
   })
 
+  it('gives a round its time once more when the process stood still in it, and not for ever', async () => {
+    const nothing = new Int32Array(new SharedArrayBuffer(4))
+    let tries = 0
+    const still: Guard<number> = {
+      ...counter,
+      judge(seen, round) {
+        tries += 1
+        if (tries === 1 || round.round > 1) Atomics.wait(nothing, 0, 0, 2 * limits.guardJudgeMsMax)
+        return counter.judge(seen, round)
+      },
+    }
+    const { verdicts } = await reader(still).read(logOf(cleared(['pay']), cleared(['pay'], { round: 2 })))
+    expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.stuck'])
+  })
+
   it('gives a round all of its time when others took of it', async () => {
     let tries = 0
     const slowedDown: Guard<number> = {
