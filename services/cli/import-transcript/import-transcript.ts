@@ -16,7 +16,7 @@ import type { Progress } from '../terminal/progress.ts'
 import { createProgress } from '../terminal/progress.ts'
 import { count } from '../terminal/quantities.ts'
 import { createPlayer } from './played.ts'
-import type { TranscriptFormat } from './read-transcripts.ts'
+import type { Repeated, TranscriptFormat } from './read-transcripts.ts'
 import { readTranscripts } from './read-transcripts.ts'
 import type { Transcript } from './transcript.ts'
 import { invalid } from './transcript.ts'
@@ -33,7 +33,7 @@ type Notes = Map<string, number>
 export async function importTranscript(file: string, options: ImportTranscriptOptions, out: NodeJS.WriteStream): Promise<0 | 130> {
   const { format, output } = options
   refuseTaken(output, { force: options.force ?? false, reads: file }) // before a large file is read
-  const transcripts = readTranscripts(file, format)
+  const { transcripts, repeated } = readTranscripts(file, format)
   return makeBundle(options, out, async (bundle, signal) => {
     const progress = createProgress(process.stderr, systemClock, process.env, { doing: 'playing the transcript', what: 'round' })
     const written = await write(file, transcripts, { bundle, signal, progress }).finally(progress.end)
@@ -42,9 +42,19 @@ export async function importTranscript(file: string, options: ImportTranscriptOp
     const facts = { topicPrefix, partitions, asked: JSON.stringify({ transcript: file }), redaction: null }
     await bundle.finish({ madeAt: new Date(systemClock.now()).toISOString(), source: `transcript ${format}`, ...facts })
     const what = `${count(transcripts.length, 'conversation')}, ${count(turns, 'turn')}, ${count(bundle.records, 'record')}`
-    const lines = [`${output}: ${what}`, ...[...notes].map(([note, times]) => `  ${note}${times === 1 ? '' : ` (${times} times)`}`)]
+    const noted = [...notes].map(([note, times]) => `${note}${times === 1 ? '' : ` (${times} times)`}`)
+    const lines = [`${output}: ${what}`, ...[...repetitionsIn(repeated), ...noted].map((line) => `  ${line}`)]
     return lines.flatMap((line) => printableLines(line).map((printed) => `${printed}\n`)).join('')
   })
+}
+
+/** Taken for the same conversation: who has several that say the same must learn that they are one here. */
+function repetitionsIn({ beginnings, equal }: Repeated): string[] {
+  const lines = (n: number): string => `${count(n, 'line')} ${n === 1 ? 'is' : 'are'}`
+  return [
+    ...(beginnings > 0 ? [`${lines(beginnings)} the beginning of a longer one, and left out as the same conversation`] : []),
+    ...(equal > 0 ? [`${lines(equal)} the same as a later one, and left out as the same conversation`] : []),
+  ]
 }
 
 type Writing = { bundle: BundleWriter; signal: AbortSignal; progress: Progress }

@@ -1,5 +1,6 @@
 // Reads a file of transcripts: JSON, or JSON lines. A line is a transcript; or, where each line is a message by itself, all lines together are one.
-// A log of requests repeats what was said before in each request: of those the last one is kept, which has it all.
+// A log of requests repeats what was said before in each request: of those the last one is kept, which has it all, and the others are counted.
+// R1. Lines with different ids are different conversations, whatever they say. Only lines of one id, or without any, are looked at for such repetitions.
 
 import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
@@ -30,18 +31,23 @@ const numberBytesMax = 16
 
 type Found = { where: string; read: ReadPieces }
 
+/** Lines that were taken for a conversation of which another line has it all. `equal`: to a later line. */
+export type Repeated = { beginnings: number; equal: number }
+
 /** In the order of the file. Throws `usage` (no such file) and `transcript.invalid`, with the line and the path of what is wrong. */
-export function readTranscripts(file: string, format: TranscriptFormat): Transcript[] {
+export function readTranscripts(file: string, format: TranscriptFormat): { transcripts: Transcript[]; repeated: Repeated } {
   const content = readText(file, fileBytesMax)
   if ('fault' in content) throw new WeirError('usage', `${file} ${content.fault}`)
   const values = valuesIn(file, content.text)
   const found = values.map(({ where, value }): Found => ({ where, read: readers[format](value, where) }))
   const name = cutToBytes(basename(file, extname(file)), limits.conversationIdBytesMax - numberBytesMax)
   const used = new Set<string>()
-  return withoutBeginnings(found).map(({ where, read }, at) => {
+  const { kept, repeated } = withoutRepetitions(found)
+  const transcripts = kept.map(({ where, read }, at) => {
     const conversation = unused(isId(read.id) ? read.id : found.length === 1 ? name : `${name}-${at + 1}`, used)
     return transcriptOf(where, conversation, read)
   })
+  return { transcripts, repeated }
 }
 
 function valuesIn(file: string, text: string): { where: string; value: unknown }[] {
@@ -74,19 +80,25 @@ function parsed(text: string): { value: unknown } | { fault: string } {
   }
 }
 
-/** Without those that are the beginning of another one, and of equal ones the last: a request repeats the requests before it. */
-function withoutBeginnings(found: Found[]): Found[] {
+/** Without those that are the beginning of another one, and of equal ones the last: a request repeats the requests before it. Keeps R1. */
+function withoutRepetitions(found: Found[]): { kept: Found[]; repeated: Repeated } {
   const beginnings = new Set<string>()
   const wholes = found.map(({ read }) => {
-    let digest = ''
+    let digest = digestOf('', read.id?.trim() ?? '')
     for (const piece of read.pieces) {
       beginnings.add(digest)
-      digest = createHash('sha256').update(digest).update(JSON.stringify(piece)).digest('base64')
+      digest = digestOf(digest, JSON.stringify(piece))
     }
     return digest
   })
   const last = new Map(wholes.map((digest, at) => [digest, at]))
-  return found.filter((_, at) => !beginnings.has(wholes[at] as string) && last.get(wholes[at] as string) === at)
+  const whole = found.filter((_, at) => !beginnings.has(wholes[at] as string))
+  const kept = found.filter((_, at) => !beginnings.has(wholes[at] as string) && last.get(wholes[at] as string) === at)
+  return { kept, repeated: { beginnings: found.length - whole.length, equal: whole.length - kept.length } }
+}
+
+function digestOf(before: string, text: string): string {
+  return createHash('sha256').update(before).update(text).digest('base64')
 }
 
 /** What cannot be a conversation's id is as if there were none. */

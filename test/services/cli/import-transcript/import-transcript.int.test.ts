@@ -186,8 +186,31 @@ describe('weir import-transcript', () => {
       { role: 'assistant', content: 'Nobody.' },
     ]
     const lines = [anthropic.slice(0, 2), anthropic.slice(0, 4), other, anthropic].map((messages) => JSON.stringify({ messages }))
-    expect(await imported(`${lines.join('\n')}\n`, 'anthropic', 'logs.jsonl')).toContain('2 conversations, 3 turns')
+    const told = await imported(`${lines.join('\n')}\n`, 'anthropic', 'logs.jsonl')
+    expect(told).toContain('2 conversations, 3 turns')
+    expect(told).toContain('  2 lines are the beginning of a longer one')
+    expect(told).not.toContain('the same as a later one')
     expect((await toldOf('logs-2')).length).toBe(2)
+  })
+
+  it('keeps conversations of different ids, though one says what another begins with', async () => {
+    const line = (id: string | undefined, ...texts: string[]) =>
+      JSON.stringify({ id, messages: texts.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })) })
+    const long = ['ping', 'pong', 'more', 'ok']
+    const different = [line('alice', 'ping', 'pong'), line('bob', ...long), line('carol', 'ping', 'pong')]
+    const told = await imported(different.join('\n'), 'openai', 'two.jsonl')
+    expect(told).toContain('3 conversations, 4 turns')
+    expect(told).not.toContain('line')
+    for (const [id, turns] of Object.entries({ alice: 1, bob: 2, carol: 1 })) expect(await toldOf(id)).toHaveLength(turns)
+
+    const same = [line('bob', 'ping', 'pong'), line('bob', ...long), line('bob', ...long), line('alice', 'ping', 'pong')]
+    const shorter = await imported(same.join('\n'), 'openai', 'two.jsonl')
+    expect(shorter).toContain('2 conversations, 3 turns')
+    expect(shorter).toContain('  1 line is the beginning of a longer one')
+    expect(shorter).toContain('  1 line is the same as a later one')
+
+    const withoutId = [line(undefined, 'ping', 'pong'), line('bob', ...long)]
+    expect(await imported(withoutId.join('\n'), 'openai', 'two.jsonl')).toContain('2 conversations, 3 turns')
   })
 
   it('reads a file with a message on each line as one transcript', async () => {
