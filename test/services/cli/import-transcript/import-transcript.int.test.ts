@@ -37,6 +37,12 @@ const look = <T>(see: (log: OpenLog) => Promise<T>): Promise<T> => withLog(readS
 const timeline = (conversation: string): Promise<Timeline> =>
   look(async (log) => timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
 
+async function judgement(file: string, ...set: string[]): Promise<string> {
+  const { stream, text } = output()
+  await judgeFile(file, { set }, stream)
+  return text()
+}
+
 /** Of each turn: what was asked, how it ended, and its rounds as `text` or `tool(arguments)=status: result`. */
 async function toldOf(conversation: string) {
   const { turns } = await timeline(conversation)
@@ -177,7 +183,13 @@ describe('weir import-transcript', () => {
     expect(shown.turns[0]?.rounds.some(({ intervention }) => intervention !== null)).toBe(false)
     const { stream, text } = output()
     expect(await judgeFile(bundle, { json: true }, stream)).toBe(0)
-    expect(JSON.parse(text())).toMatchObject({ id: 'log', step: 4, rung: 'nudge', rule: 'identical-failure@2' })
+    expect(JSON.parse(text())).toMatchObject({ id: 'log', step: 4, rung: 'nudge', rule: 'identical-failure@2', settings: null })
+    const inspected = join(folder, 'inspected.jsonl')
+    writeFileSync(inspected, JSON.stringify(shown))
+    for (const file of [bundle, inspected]) {
+      expect(await judgement(file)).toMatch(/failed in 3 rounds.*\n {6}by Weir's defaults\n1 scenario/)
+      expect(await judgement(file, 'loop.identicalFailures=2')).toMatch(/failed in 2 rounds.*\n {6}by Weir's defaults, but for --set\n/)
+    }
   })
 
   it('keeps the longest of requests that repeat one another, and tells transcripts apart', async () => {
