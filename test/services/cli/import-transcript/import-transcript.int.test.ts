@@ -206,7 +206,7 @@ describe('weir import-transcript', () => {
   })
 
   it('keeps conversations of different ids, though one says what another begins with', async () => {
-    const line = (id: string | undefined, ...texts: string[]) =>
+    const line = (id: string | number | undefined, ...texts: string[]) =>
       JSON.stringify({ id, messages: texts.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })) })
     const long = ['ping', 'pong', 'more', 'ok']
     const different = [line('alice', 'ping', 'pong'), line('bob', ...long), line('carol', 'ping', 'pong')]
@@ -214,6 +214,10 @@ describe('weir import-transcript', () => {
     expect(told).toContain('3 conversations, 4 turns')
     expect(told).not.toContain('line')
     for (const [id, turns] of Object.entries({ alice: 1, bob: 2, carol: 1 })) expect(await toldOf(id)).toHaveLength(turns)
+
+    const numbered = [line(1, 'ping', 'pong'), line(2, ...long), line(3, 'ping', 'pong')]
+    expect(await imported(numbered.join('\n'), 'openai', 'two.jsonl')).toContain('3 conversations, 4 turns')
+    expect(await toldOf('3')).toHaveLength(1)
 
     const same = [line('bob', 'ping', 'pong'), line('bob', ...long), line('bob', ...long), line('alice', 'ping', 'pong')]
     const shorter = await imported(same.join('\n'), 'openai', 'two.jsonl')
