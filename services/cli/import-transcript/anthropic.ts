@@ -3,7 +3,7 @@
 import { alternatives, shown } from '../../../shared/agent-file/mistake.ts'
 import type { Declaration } from '../../../shared/messages.ts'
 import type { Json } from './json-fields.ts'
-import { argumentTextAt, countIn, isObject, listAt, objectAt, textAt } from './json-fields.ts'
+import { argumentTextAt, countIn, idAmong, isObject, listAt, objectAt, textAt } from './json-fields.ts'
 import type { Piece, ReadPieces } from './transcript.ts'
 import { declarationOf, invalid } from './transcript.ts'
 
@@ -17,7 +17,7 @@ export function readAnthropic(value: unknown, where: string): ReadPieces {
       body.tools === undefined
         ? undefined
         : listAt(body.tools, `${where} tools`).flatMap((tool, at) => toolOf(tool, `${where} tools[${at}]`)),
-    id: typeof body.id === 'string' ? body.id : undefined,
+    id: idAmong([body.id]),
   }
 }
 

@@ -61,3 +61,9 @@ export function readsAsError(text: string): boolean {
     return false
   }
 }
+
+/** The first that is a text or a number: tables of people's own count their conversations. */
+export function idAmong(values: unknown[]): string | undefined {
+  const id = values.find((one) => typeof one === 'string' || typeof one === 'number')
+  return id === undefined ? undefined : String(id)
+}

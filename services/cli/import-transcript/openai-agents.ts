@@ -2,7 +2,7 @@
 // JavaScript the same things have other names.
 
 import type { Json } from './json-fields.ts'
-import { isObject, listAt, objectAt } from './json-fields.ts'
+import { idAmong, isObject, listAt, objectAt } from './json-fields.ts'
 import { piecesOfItem } from './openai.ts'
 import type { Piece, ReadPieces } from './transcript.ts'
 import { invalid } from './transcript.ts'
@@ -17,11 +17,10 @@ export function readOpenaiAgents(value: unknown, where: string): ReadPieces {
   if (name === undefined) throw invalid(where, `has no list of items; must be one, or an object with ${lists.slice(0, 4).join(', ')}`)
   const asked = run.originalInput ?? run.original_input ?? run.input
   const before = typeof asked === 'string' ? [{ role: 'user', content: asked }] : asked === undefined ? [] : listAt(asked, `${where} input`)
-  const id = [run.session_id, run.sessionId, run.conversation_id, run.id].find((one) => typeof one === 'string')
   return {
     pieces: [...piecesIn(name === 'history' ? [] : before, `${where} input`), ...piecesIn(run[name] as unknown[], `${where} ${name}`)],
     tools: undefined,
-    id: typeof id === 'string' ? id : undefined,
+    id: idAmong([run.session_id, run.sessionId, run.conversation_id, run.id]),
   }
 }
 

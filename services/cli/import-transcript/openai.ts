@@ -3,7 +3,7 @@
 import { alternatives, shown } from '../../../shared/agent-file/mistake.ts'
 import type { Declaration } from '../../../shared/messages.ts'
 import type { Json } from './json-fields.ts'
-import { argumentTextAt, firstTextAt, isObject, listAt, objectAt, readsAsError, textAt } from './json-fields.ts'
+import { argumentTextAt, firstTextAt, idAmong, isObject, listAt, objectAt, readsAsError, textAt } from './json-fields.ts'
 import type { Piece, ReadPieces } from './transcript.ts'
 import { declarationOf, invalid } from './transcript.ts'
 
@@ -14,7 +14,7 @@ export function readOpenai(value: unknown, where: string): ReadPieces {
   const tools = body.tools === undefined || body.tools === null ? undefined : listAt(body.tools, `${where} tools`)
   const rest = {
     tools: tools?.flatMap((tool, at) => toolOf(objectAt(tool, `${where} tools[${at}]`), `${where} tools[${at}]`)),
-    id: typeof body.id === 'string' ? body.id : undefined,
+    id: idAmong([body.id]),
   }
   if ('messages' in body)
     return {

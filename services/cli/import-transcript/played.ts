@@ -7,13 +7,11 @@
 //     next one begins.
 // P4. There is no clock: each step is a millisecond later than the one before, and what a step writes has one time, as in a log.
 
-import { defaultSettings, policyOf } from '../../../shared/agents.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'
 import { outcomeUnknown } from '../../../shared/call-endings.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
 import { encode } from '../../../shared/codec.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { AgentSettings, AttemptFinished, CallResult, Declaration, Message, PartEvent } from '../../../shared/messages.ts'
+import type { AttemptFinished, CallResult, Declaration, Message, PartEvent } from '../../../shared/messages.ts'
 import type { Fold } from '../../../shared/runtime/fold.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Stage } from '../../../shared/stage.ts'
@@ -29,6 +27,7 @@ import type { AttemptTask } from '../../llm-gateway/reducer.ts'
 import { llmGateway } from '../../llm-gateway/reducer.ts'
 import { loopDetector } from '../../loop-detector/reducer.ts'
 import { validator } from '../../validator/reducer.ts'
+import { madeUpSettings as settings } from './made-up-settings.ts'
 import type { Transcript, TranscriptResponse, TranscriptResult, TranscriptTurn } from './transcript.ts'
 import { declarationOf } from './transcript.ts'
 
@@ -44,26 +43,7 @@ export type Played = { records: (StoredRecord & { topic: TopicName })[]; unheard
 
 const agent = 'transcript'
 const owner = 'transcript'
-const outOfReach = 100_000
 const partition = 0
-
-/** Keeps P1. */
-const { version: _, guards: __, ...policy } = defaultSettings.policy
-const settings: AgentSettings = {
-  ...defaultSettings,
-  policy: policyOf({
-    ...policy,
-    caps: { rounds: limits.turnRoundsMax, calls: limits.turnCallsMax, wallMs: limits.turnWallMsMax, tokens: null },
-    loop: {
-      ...policy.loop,
-      identicalFailures: outOfReach,
-      identicalSuccesses: outOfReach,
-      cycleLaps: outOfReach,
-      schemaFailures: outOfReach,
-    },
-    empty: { beforeTools: outOfReach, afterTools: outOfReach, perTurn: outOfReach },
-  }),
-}
 
 /** `pause`: called behind each round; playing takes its time. What it throws ends the playing. */
 export type PlayerOptions = { topicPrefix: string; startAt: Milliseconds; pause: () => Promise<void> }

@@ -27,9 +27,9 @@ export async function judgeFile(file: string, { set = [], json }: JudgeOptions, 
   const given = givenBy(set)
   const scenarios = isBundle(file) ? await withBundle(file, scenariosIn) : scenariosOf(file)
   const verdicts = scenarios.map((scenario) => judge(scenario, given))
-  for (const verdict of verdicts) {
+  for (const [at, verdict] of verdicts.entries()) {
     if (json) out.write(`${printableJson(verdict)}\n`)
-    else print(verdict, out)
+    else print(verdict, judgedBy(verdict, { isImported: scenarios[at]?.isImported ?? false, isSet: set.length > 0 }), out)
   }
   if (!json) printTotals(verdicts, out)
   return verdicts.some(({ ok }) => ok === false) ? 1 : 0
@@ -50,12 +50,18 @@ function scenariosOf(file: string): Scenario[] {
   return readScenarios(file, read.text)
 }
 
-function print({ id, step, rule, rung, reason, ok, wrong, shadowed, settings }: JudgedScenario, out: NodeJS.WriteStream): void {
+/** By what a conversation was judged; '' where it goes without saying. */
+function judgedBy({ settings }: JudgedScenario, { isImported, isSet }: { isImported: boolean; isSet: boolean }): string {
+  if (isImported) return `by Weir's defaults${isSet ? ', but for --set' : ''}`
+  const own = Object.entries(settings ?? {}).map(([key, value]) => `${key}=${value ?? 'none'}`)
+  return own.length === 0 ? '' : `by its own settings: ${own.join(', ')}`
+}
+
+function print({ id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario, by: string, out: NodeJS.WriteStream): void {
   const mark = ok === null ? '-' : ok ? 'ok' : 'WRONG'
   const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
   out.write(`${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`)
-  const own = Object.entries(settings ?? {}).map(([key, value]) => `${key}=${value ?? 'none'}`)
-  if (own.length > 0) out.write(`${painted(out, 'faint', printable(`      by its own settings: ${own.join(', ')}`))}\n`)
+  if (by !== '') out.write(`${painted(out, 'faint', printable(`      ${by}`))}\n`)
   for (const { step, rung, rule, reason } of shadowed)
     out.write(`${painted(out, 'faint', printable(`      in shadow, step ${step}: ${rung} by ${rule}: ${reason}`))}\n`)
   if (wrong !== '') out.write(`${painted(out, 'bad', `      ${wrong}`)}\n`)

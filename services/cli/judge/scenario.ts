@@ -36,8 +36,10 @@ export type Scenario = {
   limits?: { max_tool_calls?: number; max_turns?: number }
   expect?: Expectation
   second_by_step?: number
-  /** Of a conversation, never in a file: by what each step was judged. */
+  /** Of a conversation, never in a file: by what each step was judged. An imported transcript has none. */
   settingsOf?: ((step: Step) => OwnSettings) | undefined
+  /** Of a conversation, never in a file: no run of Weir wrote it. */
+  isImported?: boolean | undefined
 }
 
 /** What of the policy in force was not as by default, by key as `weir policy` has them; null: not capped. */
@@ -145,7 +147,7 @@ function readLine(file: string, line: number, text: string): Scenario {
     if (isTimeline(value)) return scenarioOf(value)
     throw mistaken(where, isTimeline.errors)
   }
-  if (isScenario(value)) return { ...value, settingsOf: undefined } // a key of that name is a stranger's
+  if (isScenario(value)) return { ...value, settingsOf: undefined, isImported: undefined } // keys of these names are a stranger's
   throw mistaken(where, isScenario.errors)
 }
 

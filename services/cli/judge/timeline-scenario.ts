@@ -1,6 +1,7 @@
 // A conversation of Weir as a scenario without a label: what its models did, round by round, with the thresholds that each was judged by and what its tools
 // were declared as, so that it can be judged again by these or by others.
 
+import { isMadeUp } from '../import-transcript/made-up-settings.ts'
 import type { CallTimeline, RoundTimeline, Timeline } from '../inspect/timeline.ts'
 import type { OwnSettings, Scenario, Step, ToolStep, TraceHints } from './scenario.ts'
 
@@ -70,7 +71,7 @@ export const timelineSchema = {
 
 /**
  * `timeline`: as `weir inspect ID --json` prints it; that of an earlier Weir lacks settings and hints. Of a tool the latest declaration counts. Rounds without
- * a response are left out: nothing of them was said.
+ * a response are left out: nothing of them was said. What an imported transcript was played with is none of its own settings, so the defaults judge it.
  */
 export function scenarioOf({ conversation, turns }: Timeline): Scenario {
   let response = 0
@@ -88,7 +89,9 @@ export function scenarioOf({ conversation, turns }: Timeline): Scenario {
   const tool_hints = Object.fromEntries(
     declared.map(([name, { mutates, ...hints }]): [string, TraceHints] => [name, mutates === null ? hints : { ...hints, mutates }]),
   )
-  return { id: conversation, steps, tool_hints, settingsOf: (step) => settings.get(step) ?? {} }
+  const scenario = { id: conversation, steps, tool_hints }
+  const isImported = turns.some(({ rounds }) => rounds.some(({ policy }) => isMadeUp(policy?.differs ?? {})))
+  return isImported ? { ...scenario, isImported } : { ...scenario, settingsOf: (step) => settings.get(step) ?? {} }
 }
 
 function stepsOf({ response, calls }: RoundTimeline, turn: number): Step[] {

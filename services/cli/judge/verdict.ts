@@ -24,7 +24,7 @@ export type JudgedScenario = {
   wrong: string
   /** Of each rule in shadow the first thing that it would have done. */
   shadowed: ToldIntervention[]
-  /** Of a conversation: what was not as by default in the latest round, by key; it was judged by that, as far as nobody named another value. Else null. */
+  /** Of a conversation: what was not as by default in the latest round, by key; it was judged by that, as far as nobody named another value. Else, and of an imported transcript, null. */
   settings: OwnSettings | null
 }
 

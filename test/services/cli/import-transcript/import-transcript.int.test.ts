@@ -37,6 +37,12 @@ const look = <T>(see: (log: OpenLog) => Promise<T>): Promise<T> => withLog(readS
 const timeline = (conversation: string): Promise<Timeline> =>
   look(async (log) => timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
 
+async function judgement(file: string, ...set: string[]): Promise<string> {
+  const { stream, text } = output()
+  await judgeFile(file, { set }, stream)
+  return text()
+}
+
 /** Of each turn: what was asked, how it ended, and its rounds as `text` or `tool(arguments)=status: result`. */
 async function toldOf(conversation: string) {
   const { turns } = await timeline(conversation)
@@ -177,7 +183,13 @@ describe('weir import-transcript', () => {
     expect(shown.turns[0]?.rounds.some(({ intervention }) => intervention !== null)).toBe(false)
     const { stream, text } = output()
     expect(await judgeFile(bundle, { json: true }, stream)).toBe(0)
-    expect(JSON.parse(text())).toMatchObject({ id: 'log', step: 4, rung: 'nudge', rule: 'identical-failure@2' })
+    expect(JSON.parse(text())).toMatchObject({ id: 'log', step: 4, rung: 'nudge', rule: 'identical-failure@2', settings: null })
+    const inspected = join(folder, 'inspected.jsonl')
+    writeFileSync(inspected, JSON.stringify(shown))
+    for (const file of [bundle, inspected]) {
+      expect(await judgement(file)).toMatch(/failed in 3 rounds.*\n {6}by Weir's defaults\n1 scenario/)
+      expect(await judgement(file, 'loop.identicalFailures=2')).toMatch(/failed in 2 rounds.*\n {6}by Weir's defaults, but for --set\n/)
+    }
   })
 
   it('keeps the longest of requests that repeat one another, and tells transcripts apart', async () => {
@@ -194,7 +206,7 @@ describe('weir import-transcript', () => {
   })
 
   it('keeps conversations of different ids, though one says what another begins with', async () => {
-    const line = (id: string | undefined, ...texts: string[]) =>
+    const line = (id: string | number | undefined, ...texts: string[]) =>
       JSON.stringify({ id, messages: texts.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })) })
     const long = ['ping', 'pong', 'more', 'ok']
     const different = [line('alice', 'ping', 'pong'), line('bob', ...long), line('carol', 'ping', 'pong')]
@@ -202,6 +214,10 @@ describe('weir import-transcript', () => {
     expect(told).toContain('3 conversations, 4 turns')
     expect(told).not.toContain('line')
     for (const [id, turns] of Object.entries({ alice: 1, bob: 2, carol: 1 })) expect(await toldOf(id)).toHaveLength(turns)
+
+    const numbered = [line(1, 'ping', 'pong'), line(2, ...long), line(3, 'ping', 'pong')]
+    expect(await imported(numbered.join('\n'), 'openai', 'two.jsonl')).toContain('3 conversations, 4 turns')
+    expect(await toldOf('3')).toHaveLength(1)
 
     const same = [line('bob', 'ping', 'pong'), line('bob', ...long), line('bob', ...long), line('alice', 'ping', 'pong')]
     const shorter = await imported(same.join('\n'), 'openai', 'two.jsonl')

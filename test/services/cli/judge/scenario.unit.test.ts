@@ -1,10 +1,12 @@
 // The scenario format: what is read, and what a person is told who wrote it otherwise.
 
 import { describe, expect, it } from '@jest/globals'
+import { madeUpSettings } from '../../../../services/cli/import-transcript/made-up-settings.ts'
 import type { Timeline } from '../../../../services/cli/inspect/timeline.ts'
 import { givenBy } from '../../../../services/cli/judge/overrides.ts'
 import { readScenarios } from '../../../../services/cli/judge/scenario.ts'
 import { judge } from '../../../../services/cli/judge/verdict.ts'
+import { notDefault } from '../../../../services/cli/policy/effective.ts'
 
 const read = (...lines: unknown[]) =>
   readScenarios('corpus.jsonl', lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
@@ -95,6 +97,15 @@ describe('a conversation that was exported', () => {
     expect(judgedUnder([shadow, shadow, shadow], 'rule.identical-failure=enforce')?.step).toBe(4)
   })
 
+  it('is judged by the defaults where it is an imported transcript, whose settings no run wrote', () => {
+    const failing = { ...call, result: { status: 'error', text: '', reason: 'no such file' } }
+    const imported = { ...round([failing]), policy: { version: 'v', differs: notDefault(madeUpSettings.policy) } }
+    const [scenario] = read({ conversation: 'c4', turns: [{ rounds: [imported, imported, imported] }] })
+    expect(scenario).toMatchObject({ isImported: true })
+    expect(scenario && judge(scenario, givenBy([]))).toMatchObject({ step: 4, settings: null })
+    expect(() => givenBy(['loop.identicalFailures=100000'])).toThrow() // so no run can have been told so
+  })
+
   it('is judged by what its tools were declared as', () => {
     const looked = { ...round([{ ...call, result: { status: 'ok', text: 'pending', reason: '' } }]), policy: null }
     const looks = (hints?: object) => {
@@ -107,7 +118,8 @@ describe('a conversation that was exported', () => {
   })
 
   it('leaves alone what a scenario of a file calls by the same name as ours', () => {
-    const [scenario] = read({ id: 'a', steps: [{ kind: 'empty' }], settingsOf: 7 })
+    const [scenario] = read({ id: 'a', steps: [{ kind: 'empty' }], settingsOf: 7, isImported: true })
+    expect(scenario?.isImported).toBeUndefined()
     expect(scenario && judge(scenario, givenBy([]))).toMatchObject({ id: 'a', settings: null })
   })
 

@@ -1,0 +1,31 @@
+// The settings that a transcript is played with. No run wrote them: they let everything go the way it went (P1 of played.ts), and whoever judges a
+// conversation by its own settings has none here. They mark it, also where there is no bundle any more, in what `weir inspect --json` printed.
+
+import { defaultSettings, policyOf } from '../../../shared/agents.ts'
+import { limits } from '../../../shared/limits.ts'
+import type { AgentSettings } from '../../../shared/messages.ts'
+
+/** Beyond what an agent file or an operator may say (agent.schema.json). */
+const outOfReach = 100_000
+
+const { version: _, guards: __, ...policy } = defaultSettings.policy
+export const madeUpSettings: AgentSettings = {
+  ...defaultSettings,
+  policy: policyOf({
+    ...policy,
+    caps: { rounds: limits.turnRoundsMax, calls: limits.turnCallsMax, wallMs: limits.turnWallMsMax, tokens: null },
+    loop: {
+      ...policy.loop,
+      identicalFailures: outOfReach,
+      identicalSuccesses: outOfReach,
+      cycleLaps: outOfReach,
+      schemaFailures: outOfReach,
+    },
+    empty: { beforeTools: outOfReach, afterTools: outOfReach, perTurn: outOfReach },
+  }),
+}
+
+/** `differs`: what of a policy is not as by default, by key. */
+export function isMadeUp(differs: Readonly<Record<string, string | null>>): boolean {
+  return differs['loop.identicalFailures'] === String(outOfReach)
+}
