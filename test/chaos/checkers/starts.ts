@@ -16,7 +16,7 @@ export const starts: Checker = {
     const violations: Violation[] = []
     const calls = clearedCalls(evidence)
     const owners = processesOfOwners(evidence, calls)
-    const results = resultTimes(evidence)
+    const results = resultsGiven(evidence)
     const startsOf = Map.groupBy(evidence.starts, ({ call }) => call)
     for (const [key, started] of startsOf) {
       const call = calls.get(key)
@@ -30,9 +30,13 @@ export const starts: Checker = {
         say(`(${call.tool}) was started ${started.length} times, at most ${most} were allowed: ${describe(started)}`)
       if (call.decided) say(`was started (${describe(started)}), though its result was decided before`)
       violations.push(...withoutClaim(call, started, owners))
-      for (const { at, process } of started)
-        if (at > (results.get(key) ?? Number.POSITIVE_INFINITY))
-          say(`was started by ${process} ${at - (results.get(key) as number)} ms after its result was given`)
+      const result = results.get(key)
+      for (const { at, process, start } of started) {
+        // A request that was on its way when the call was broken off: its result says that it may still take effect.
+        const isForetold = result?.status === 'outcome_unknown' && start.startsWith('http-')
+        if (result !== undefined && at > result.time && !isForetold)
+          say(`was started by ${process} ${at - result.time} ms after its result was given`)
+      }
     }
     return [...violations, ...falseResults(evidence, startsOf), ...falseNews(evidence, startsOf)]
   },
@@ -94,11 +98,11 @@ function falseNews(evidence: Evidence, startsOf: Map<string, Start[]>): Violatio
   })
 }
 
-function resultTimes(evidence: Evidence): Map<string, number> {
-  const times = new Map<string, number>()
+function resultsGiven(evidence: Evidence): Map<string, { time: number; status: string }> {
+  const given = new Map<string, { time: number; status: string }>()
   for (const { message, time } of recordsOf(evidence, 'round-executed'))
-    for (const { ordinal } of message.results) times.set(callKey(message, ordinal), time)
-  return times
+    for (const { ordinal, status } of message.results) given.set(callKey(message, ordinal), { time, status })
+  return given
 }
 
 function describe(started: Start[]): string {
