@@ -11,6 +11,7 @@ import { WeirError } from '../../shared/errors.ts'
 import type { JsonObject } from '../../shared/guard.ts'
 import { valueAt } from '../../shared/guards/argument-path.ts'
 import { matchesPattern } from '../../shared/guards/tool-pattern.ts'
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
 
 export type ApprovalRule = {
@@ -126,10 +127,6 @@ function patternMatcher(pattern: NonNullable<ApprovalRule['pattern']>, where: st
 function refuseOtherKeys(value: object, known: string[], where: string, what: string): void {
   const unknown = Object.keys(value).find((key) => !known.includes(key))
   if (unknown !== undefined) throw invalid(where, `it has a key ${JSON.stringify(unknown.slice(0, 80))} that no ${what} has`)
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(where: string, why: string): WeirError {

@@ -8,11 +8,11 @@
 //     from some call, and the accumulator must not take that call's arguments for complete (I1.1).
 // E5. Blocks that the provider runs itself (server_tool_use and its kin) and blocks of unknown kinds are never calls; their beginning is kept apart.
 
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent } from '../../shared/messages.ts'
 import { sameJson } from '../../shared/same-json.ts'
 import type { ExactValues, Path } from './exact-json.ts'
-import { isObject } from './exact-json.ts'
 import { newIndex, partEvent, textEvents } from './part-events.ts'
 
 /** The blocks of one message while it streams; the functions here change them in place. */

@@ -6,6 +6,7 @@
 //     an event has lost nothing of one: it is passed over.
 // E1 to E3 and E5 are kept in anthropic-blocks.ts.
 
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import type { Blocks, SentBlock } from './anthropic-blocks.ts'
@@ -13,7 +14,6 @@ import { announcedAgain, beginBlock, blockDelta, blockStop, isSameCall, stoppedW
 import { messagesUsage } from './anthropic-usage.ts'
 import { payloadOf } from './event-payload.ts'
 import type { ExactValues } from './exact-json.ts'
-import { isObject } from './exact-json.ts'
 import { finishWord, meaningOf } from './finish-words.ts'
 import { newIndex, partEvent } from './part-events.ts'
 import type { Failed } from './provider.ts'

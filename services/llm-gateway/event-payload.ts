@@ -1,7 +1,8 @@
 // What stands in the data of one server-sent event, alike for every provider.
 
+import { isObject } from '../../shared/json-object.ts'
 import type { ExactValues } from './exact-json.ts'
-import { exactValues, isObject, parseJson } from './exact-json.ts'
+import { exactValues, parseJson } from './exact-json.ts'
 
 type Json = Record<string, unknown>
 

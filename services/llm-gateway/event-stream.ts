@@ -4,8 +4,9 @@
 
 import { createParser } from 'eventsource-parser'
 import { WeirError } from '../../shared/errors.ts'
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
-import { isObject, parseJson } from './exact-json.ts'
+import { parseJson } from './exact-json.ts'
 import { textOf, textReader } from './sent-text.ts'
 
 /** `event`: its `event:` line, null where it has none. */

@@ -1,6 +1,8 @@
 // What stands in a JSON text as it was written. JSON.parse changes it: an id beyond 2^53 is another id afterwards, and of two members with the same name
 // the first is gone, so that nobody after it could refuse the call that said two things.
 
+import { isObject } from '../../shared/json-object.ts'
+
 /** Numbers as they were written (ECMAScript's JSON.parse source text access, which TypeScript's library does not describe yet). */
 type Raw = { rawJSON(text: string): unknown }
 
@@ -112,8 +114,4 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

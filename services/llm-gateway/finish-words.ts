@@ -1,8 +1,8 @@
 // The words in which servers say why a response ended, in our vocabulary. One list for all formats: gateways pass on the words of the server behind
 // them, whatever format they speak themselves.
 
+import { isObject } from '../../shared/json-object.ts'
 import type { Stop } from '../../shared/messages.ts'
-import { isObject } from './exact-json.ts'
 
 /** `failed`: the server could not finish the response, so it is none. */
 type Meaning = Exclude<Stop, 'cut' | 'other'> | 'failed'

@@ -5,10 +5,10 @@
 // its own words, or a schema, or a comment: it is noted as arguments of no call, so that none runs without what may have been meant for it.
 
 import { jsonFault } from '../../shared/json-fault.ts'
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent } from '../../shared/messages.ts'
 import type { ExactValues, Path } from './exact-json.ts'
-import { isObject } from './exact-json.ts'
 
 type Json = Record<string, unknown>
 

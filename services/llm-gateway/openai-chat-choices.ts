@@ -4,9 +4,9 @@
 // is in other choices is kept until the end; it belongs to the answer where the first choice has no call and they have nothing but calls. Else they are
 // other answers, of which nothing is taken.
 
+import { isObject } from '../../shared/json-object.ts'
 import type { PartEvent } from '../../shared/messages.ts'
 import { eventWeight } from '../../shared/part-weight.ts'
-import { isObject } from './exact-json.ts'
 import { finishWord } from './finish-words.ts'
 import type { SentMessage } from './openai-chat-calls.ts'
 import { callPieces } from './openai-chat-calls.ts'

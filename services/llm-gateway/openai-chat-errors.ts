@@ -1,7 +1,8 @@
 // What goes wrong before there is a stream, in the words of OpenAI's SDK.
 
 import { APIConnectionTimeoutError, APIError } from 'openai'
-import { isObject, parseJson } from './exact-json.ts'
+import { isObject } from '../../shared/json-object.ts'
+import { parseJson } from './exact-json.ts'
 import type { Failed } from './provider.ts'
 import { connectionFailure, httpFailure } from './provider-errors.ts'
 

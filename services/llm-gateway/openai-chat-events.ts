@@ -9,12 +9,12 @@
 // C4. The first choice is the answer; openai-chat-choices.ts says when calls of another one belong to it.
 // C5. A response that begins anew under another id is another response: what came before and what comes now would be said twice, or glued together.
 
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../shared/messages.ts'
 import type { Payload } from './event-payload.ts'
 import { payloadOf } from './event-payload.ts'
 import type { ExactValues } from './exact-json.ts'
-import { isObject } from './exact-json.ts'
 import { finishWord, meaningOf } from './finish-words.ts'
 import type { Awaited } from './openai-chat-calls.ts'
 import { awaitedAfter, callPieces } from './openai-chat-calls.ts'

@@ -14,9 +14,9 @@ import type {
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
+import { isObject } from '../../shared/json-object.ts'
 import type { HistoryEntry } from '../../shared/messages.ts'
 import { plainJson } from '../../shared/same-json.ts'
-import { isObject } from './exact-json.ts'
 import type { ServerHabits } from './openai-chat-server.ts'
 import type { CallIds, SpokenCall } from './spoken-history.ts'
 import { inputOf, usableName, utterances } from './spoken-history.ts'

@@ -3,7 +3,7 @@
 //
 // Neither an id nor a role alone tells it: some servers give each chunk an id of its own, some name the role in each chunk.
 
-import { isObject } from './exact-json.ts'
+import { isObject } from '../../shared/json-object.ts'
 import { finishWord } from './finish-words.ts'
 
 type Json = Record<string, unknown>

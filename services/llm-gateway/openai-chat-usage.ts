@@ -1,7 +1,7 @@
 // What a chunk of Chat Completions says about tokens, in our counts.
 
+import { isObject } from '../../shared/json-object.ts'
 import type { Usage } from '../../shared/messages.ts'
-import { isObject } from './exact-json.ts'
 
 type Json = Record<string, unknown>
 

@@ -11,12 +11,12 @@
 // P5. A call is closed when the response is over, and only where the server calls it complete, and no two of those sources prove a loss: two that say all
 //     of the arguments and differ, or that say the same and the pieces do not.
 
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
 import type { PartEvent, Stop } from '../../shared/messages.ts'
 import type { Payload } from './event-payload.ts'
 import { payloadOf } from './event-payload.ts'
 import type { ExactValues } from './exact-json.ts'
-import { isObject } from './exact-json.ts'
 import { meaningOf } from './finish-words.ts'
 import type { Item } from './openai-responses-items.ts'
 import { addArguments, allArguments, argumentText, closeCall, endItem } from './openai-responses-items.ts'

@@ -8,9 +8,9 @@
 //     be taken back: nothing is stored under its id.
 
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
+import { isObject } from '../../shared/json-object.ts'
 import type { HistoryEntry } from '../../shared/messages.ts'
 import { plainJson } from '../../shared/same-json.ts'
-import { isObject } from './exact-json.ts'
 import type { CallIds, SpokenCall } from './spoken-history.ts'
 import { inputOf, usableName, utterances } from './spoken-history.ts'
 

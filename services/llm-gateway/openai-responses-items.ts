@@ -1,9 +1,9 @@
 // One item of a Responses stream: what it is, and what of each event about it is new (P2).
 
+import { isObject } from '../../shared/json-object.ts'
 import type { PartEvent } from '../../shared/messages.ts'
 import { plainJson, sameJson } from '../../shared/same-json.ts'
 import type { ExactValues, Path } from './exact-json.ts'
-import { isObject } from './exact-json.ts'
 import type { SaidText } from './openai-responses-texts.ts'
 import { endText, newText } from './openai-responses-texts.ts'
 import { partEvent, textEvents } from './part-events.ts'

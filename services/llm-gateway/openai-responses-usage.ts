@@ -1,7 +1,7 @@
 // What the Responses API says about tokens, in our counts.
 
+import { isObject } from '../../shared/json-object.ts'
 import type { Usage } from '../../shared/messages.ts'
-import { isObject } from './exact-json.ts'
 
 export function responsesUsage(usage: Record<string, unknown>): Usage {
   const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}

@@ -5,9 +5,9 @@
 // The SDK's own stream is not used, for the reasons that stand in openai-chat.ts.
 
 import type { Agent } from '../../shared/agents.ts'
+import { isObject } from '../../shared/json-object.ts'
 import type { SentEvent } from './event-stream.ts'
 import { answeredEvents } from './event-stream.ts'
-import { isObject } from './exact-json.ts'
 import { httpFetch } from './http-fetch.ts'
 import { refusalOf } from './openai-chat-errors.ts'
 import { openaiClient } from './openai-client.ts'

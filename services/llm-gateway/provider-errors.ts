@@ -3,9 +3,9 @@
 
 import type { ErrorCode } from '../../shared/errors.ts'
 import { WeirError } from '../../shared/errors.ts'
+import { isObject } from '../../shared/json-object.ts'
 import { contentDeclined, saysContentDeclined } from './content-declined.ts'
 import { contextFull, saysContextFull } from './context-full.ts'
-import { isObject } from './exact-json.ts'
 import { saysHistoryRefused } from './history-refused.ts'
 import { formRefusedBy } from './plain-request.ts'
 import type { Failed } from './provider.ts'

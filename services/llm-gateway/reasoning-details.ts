@@ -6,8 +6,8 @@
 // R3. Of what is too large or cannot be read nothing goes back: a provider refuses half of its thinking.
 
 import { jsonFault } from '../../shared/json-fault.ts'
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
-import { isObject } from './exact-json.ts'
 
 type Json = Record<string, unknown>
 

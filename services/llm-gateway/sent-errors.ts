@@ -1,6 +1,6 @@
 // Errors that a server reports inside a stream it has begun with 200, in whichever of their many shapes. Needs no provider's SDK.
 
-import { isObject } from './exact-json.ts'
+import { isObject } from '../../shared/json-object.ts'
 import type { Failed } from './provider.ts'
 import { isRefusal, reportedError } from './provider-errors.ts'
 

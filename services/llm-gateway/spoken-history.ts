@@ -9,9 +9,10 @@
 
 import { argumentText } from '../../shared/call.ts'
 import { jsonFault } from '../../shared/json-fault.ts'
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
 import type { Call, CallResult, HistoryEntry, Response } from '../../shared/messages.ts'
-import { isObject, parseJson, sendableJson } from './exact-json.ts'
+import { parseJson, sendableJson } from './exact-json.ts'
 
 /** `text` of the model is empty where it only called. `thinking`: its thinking blocks, as they were recorded. */
 export type Utterance =

@@ -2,6 +2,7 @@
 // members that are absent, null, blank or `{}` make no difference. Linear in the argument text, but for the sorting of keys.
 
 import { posix } from 'node:path'
+import { isObject } from '../../shared/json-object.ts'
 import { limits } from '../../shared/limits.ts'
 import type { ToolHints } from '../../shared/messages.ts'
 import { identityOf } from './identity.ts'
@@ -80,10 +81,6 @@ export function cleanPath(path: string): string {
   if (!/\.\/|\/\/|\/\.|\/$/.test(path) || path.includes('://') || path.includes('\n')) return path
   const clean = posix.normalize(path.trim())
   return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Strings in the arguments that an error may repeat, longest first; bounded in number and length. */

@@ -1,5 +1,7 @@
 // Paths to arguments as a tool's hints name them: `url` is a field at the top, `/meta/reason` a JSON pointer, and `*` in one is any step.
 
+import { isObject } from '../json-object.ts'
+
 export const anyStep = '*'
 
 /** The steps of a path; of a plain name it is the one. */
@@ -34,8 +36,4 @@ export function foundAt(value: unknown, steps: readonly string[]): unknown[] {
 
 function isMet(step: string, name: string): boolean {
   return step === anyStep || step === name
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -17,6 +17,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { RE2JS } from 're2js'
 import { jsonFault } from '../json-fault.ts'
+import { isObject } from '../json-object.ts'
 import { limits } from '../limits.ts'
 import { visible } from './name-text.ts'
 import type { SchemaSteps } from './schema-steps.ts'
@@ -213,8 +214,4 @@ function canonical(value: unknown): string {
   if (!isObject(value)) return JSON.stringify(value)
   const members = Object.keys(value).sort()
   return `{${members.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,7 @@
 // Whether a path to arguments (argument-path.ts) can lead anywhere in a tool's schema. One that does not would silently do nothing: a loop that its author
 // wanted seen would not be. An object that lists names is taken for closed, though a schema that says no more allows others: a name that is not listed is a slip.
 
+import { isObject } from '../json-object.ts'
 import { anyStep, stepsOf } from './argument-path.ts'
 import { pointedTo } from './schema-reference.ts'
 
@@ -66,8 +67,4 @@ function isList({ type, items, properties }: Record<string, unknown>): boolean {
 
 function isScalar(type: unknown): boolean {
   return typeof type === 'string' && type !== 'object'
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

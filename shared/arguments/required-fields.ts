@@ -2,6 +2,7 @@
 // as missing (I1). The exception is a field whose schema names null: strict function calling declares every field as required and an optional one
 // as "string or null", and there null is the right answer; refusing it would make the tool impossible to call.
 
+import { isObject } from '../json-object.ts'
 import { pointedTo } from './schema-reference.ts'
 
 type Schema = Record<string, unknown>
@@ -35,8 +36,4 @@ function namesNull(schema: unknown, root: Schema): boolean {
     for (const choice of [anyOf, oneOf, allOf].flatMap((listed) => (Array.isArray(listed) ? listed : []))) parts.add(choice)
   }
   return false
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 // What a JSON Schema says of one place in the arguments, as far as it can be told without judging the rest of them.
 
+import { isObject } from '../json-object.ts'
 import { pointedTo } from './schema-reference.ts'
 
 type Schema = Record<string, unknown>
@@ -36,8 +37,4 @@ function below({ properties, additionalProperties, items, prefixItems }: Schema,
   if (typeof step === 'string') return [isObject(properties) && Object.hasOwn(properties, step) ? properties[step] : additionalProperties]
   const listed = Array.isArray(items) ? items : prefixItems
   return [Array.isArray(listed) && step < listed.length ? listed[step] : items]
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,7 @@
 // References inside of a JSON Schema.
 
+import { isObject } from '../json-object.ts'
+
 /** What a reference like "#/$defs/name" means in this document. */
 export function pointedTo(ref: string, root: Record<string, unknown>): unknown {
   if (!ref.startsWith('#/')) return undefined
@@ -9,8 +11,4 @@ export function pointedTo(ref: string, root: Record<string, unknown>): unknown {
     target = isObject(target) && Object.hasOwn(target, name) ? target[name] : undefined
   }
   return target
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

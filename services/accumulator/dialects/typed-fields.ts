@@ -6,6 +6,7 @@
 // T3. An argument that is given twice has no value; the object then has it twice, and is refused for that.
 
 import { pointedTo } from '../../../shared/arguments/schema-reference.ts'
+import { isObject } from '../../../shared/json-object.ts'
 import type { WrittenField } from './dialect.ts'
 import type { Repair } from './written-json.ts'
 import { readJson } from './written-json.ts'
@@ -64,8 +65,4 @@ function withNull({ nullable }: Schema, types: Set<string>): Set<string> {
 function typeOf(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

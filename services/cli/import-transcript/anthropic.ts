@@ -1,9 +1,10 @@
 // Anthropic's Messages: a request's body, or its list of messages.
 
 import { alternatives, shown } from '../../../shared/agent-file/mistake.ts'
+import { isObject } from '../../../shared/json-object.ts'
 import type { Declaration } from '../../../shared/messages.ts'
 import type { Json } from './json-fields.ts'
-import { argumentTextAt, countIn, idAmong, isObject, listAt, objectAt, textAt } from './json-fields.ts'
+import { argumentTextAt, countIn, idAmong, listAt, objectAt, textAt } from './json-fields.ts'
 import type { Piece, ReadPieces } from './transcript.ts'
 import { declarationOf, invalid } from './transcript.ts'
 

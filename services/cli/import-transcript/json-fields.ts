@@ -1,13 +1,10 @@
 // Fields of JSON that somebody else wrote. What is not as it must be is an error that says where it stands, what it is, and what would be taken.
 
 import { shown } from '../../../shared/agent-file/mistake.ts'
+import { isObject } from '../../../shared/json-object.ts'
 import { invalid } from './transcript.ts'
 
 export type Json = Record<string, unknown>
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** `where` ends with the path of the value. */
 export function objectAt(value: unknown, where: string): Json {

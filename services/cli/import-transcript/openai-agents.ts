@@ -1,8 +1,9 @@
 // The Agents SDK of OpenAI: what a session keeps, `to_input_list()` and `history`, or items of a run with the provider's own inside. In Python and in
 // JavaScript the same things have other names.
 
+import { isObject } from '../../../shared/json-object.ts'
 import type { Json } from './json-fields.ts'
-import { idAmong, isObject, listAt, objectAt } from './json-fields.ts'
+import { idAmong, listAt, objectAt } from './json-fields.ts'
 import { piecesOfItem } from './openai.ts'
 import type { Piece, ReadPieces } from './transcript.ts'
 import { invalid } from './transcript.ts'

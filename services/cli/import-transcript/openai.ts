@@ -1,9 +1,10 @@
 // OpenAI's Chat Completions (messages) and Responses (items): a request's body, or its list. openai-agents.ts writes the latter in words of its own.
 
 import { alternatives, shown } from '../../../shared/agent-file/mistake.ts'
+import { isObject } from '../../../shared/json-object.ts'
 import type { Declaration } from '../../../shared/messages.ts'
 import type { Json } from './json-fields.ts'
-import { argumentTextAt, firstTextAt, idAmong, isObject, listAt, objectAt, readsAsError, textAt } from './json-fields.ts'
+import { argumentTextAt, firstTextAt, idAmong, listAt, objectAt, readsAsError, textAt } from './json-fields.ts'
 import type { Piece, ReadPieces } from './transcript.ts'
 import { declarationOf, invalid } from './transcript.ts'
 

@@ -8,7 +8,8 @@
 
 import type { ProviderName } from '../../../shared/agents.ts'
 import { WeirError } from '../../../shared/errors.ts'
-import { isObject, parseJson } from '../../llm-gateway/exact-json.ts'
+import { isObject } from '../../../shared/json-object.ts'
+import { parseJson } from '../../llm-gateway/exact-json.ts'
 
 export type RecordedBody = { contentType: 'text/event-stream' | 'application/json'; bytes: Uint8Array }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { Path } from '../../../services/llm-gateway/exact-json.ts'
-import { exactValues, isObject } from '../../../services/llm-gateway/exact-json.ts'
+import { exactValues } from '../../../services/llm-gateway/exact-json.ts'
+import { isObject } from '../../../shared/json-object.ts'
 
 describe('a value of a JSON text', () => {
   it.each<[string, string, Path, string]>([

@@ -4,6 +4,7 @@ import type { StoredRecord } from '../../../../shared/bus/port.ts'
 import { decode } from '../../../../shared/codec.ts'
 import type { Guard } from '../../../../shared/guard.ts'
 import { registrationFault } from '../../../../shared/guards/registration.ts'
+import { isObject } from '../../../../shared/json-object.ts'
 import { limits } from '../../../../shared/limits.ts'
 import type { GuardVerdict, Message } from '../../../../shared/messages.ts'
 import { shortened } from '../../../../shared/text-cut.ts'
@@ -70,8 +71,4 @@ function isLoadedGuard(value: unknown): value is LoadedGuard {
 
 function isAnsweredRound(value: unknown): value is AnsweredRound {
   return isObject(value) && Number.isSafeInteger(value.offset) && value.verdict instanceof Uint8Array
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

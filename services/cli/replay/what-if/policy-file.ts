@@ -7,6 +7,7 @@ import { nearestName } from '../../../../shared/agent-file/nearest-name.ts'
 import { keysAt } from '../../../../shared/agent-file/schema-mistakes.ts'
 import { readText } from '../../../../shared/agent-file/text-file.ts'
 import { WeirError } from '../../../../shared/errors.ts'
+import { isObject } from '../../../../shared/json-object.ts'
 import type { PolicyEntry } from '../../../../shared/messages.ts'
 import { policyKey } from '../../../../shared/policy/entries.ts'
 import { entriesOf } from '../../policy-pairs.ts'
@@ -65,8 +66,4 @@ function pairOf(key: string, value: unknown): string {
 
 function unreadable(file: string, cause: unknown): WeirError {
   return new WeirError('usage', `--policy ${file} is neither YAML nor JSON: ${(cause as Error).message}`, { cause })
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
