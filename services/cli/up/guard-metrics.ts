@@ -6,7 +6,7 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { GuardInstruments } from '../../../shared/guards/guard-instruments.ts'
 import type { GuardVerdict } from '../../../shared/messages.ts'
 import type { ReadPartitions } from './read-partitions.ts'
-import { readerOfGuard } from './read-partitions.ts'
+import { readerOfGuard, readOn } from './read-partitions.ts'
 
 export type GuardMetricsOptions = {
   registry: Registry
@@ -48,9 +48,7 @@ export function createGuardMetrics({ registry, guards, partitions, clock }: Guar
       return {
         acknowledged(step) {
           for (const answer of step.answers) answered(guard, answer)
-          const newest = step.read.at(-1)
-          read.position = (newest?.offset ?? read.position - 1) + 1
-          read.newestTime = newest?.time ?? read.newestTime
+          readOn(read, step.read)
         },
         closed: () => partitions.remove(read),
       }

@@ -17,7 +17,7 @@ import type { StageName } from '../../../shared/topology.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
 import type { Lag } from './lag.ts'
 import type { ReaderName, ReadPartitions } from './read-partitions.ts'
-import { readerOfGuard } from './read-partitions.ts'
+import { readerOfGuard, readOn } from './read-partitions.ts'
 
 export type MetricsOptions = {
   stages: readonly StageName[]
@@ -78,9 +78,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
           acknowledged(step) {
             took(stage, done, step.read)
             wrote(stage, messagesOf(step.outputs), step.written)
-            const newest = step.read.at(-1)
-            read.position = (newest?.offset ?? read.position - 1) + 1
-            read.newestTime = newest?.time ?? read.newestTime
+            readOn(read, step.read)
           },
           closed: () => partitions.remove(read),
         }

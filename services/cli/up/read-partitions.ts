@@ -1,5 +1,6 @@
 // The partitions that this process reads right now, and how far it is in each. What health and metrics look at.
 
+import type { StoredRecord } from '../../../shared/bus/port.ts'
 import type { Clock, Milliseconds } from '../../../shared/clock.ts'
 import type { MeasuredPartition } from '../../../shared/runtime/instruments.ts'
 import type { StageName } from '../../../shared/topology.ts'
@@ -23,6 +24,14 @@ export type ReadPartitions = {
   readonly all: ReadonlySet<ReadPartition>
   add(partition: Omit<MeasuredPartition, 'stage'> & { stage: ReaderName }): ReadPartition
   remove(partition: ReadPartition): void
+}
+
+/** These were read, and what they led to is acknowledged. */
+export function readOn(partition: ReadPartition, records: readonly StoredRecord[]): void {
+  const newest = records.at(-1)
+  if (newest === undefined) return
+  partition.position = newest.offset + 1
+  partition.newestTime = newest.time
 }
 
 export function createReadPartitions(clock: Pick<Clock, 'now'>): ReadPartitions {
