@@ -37,6 +37,10 @@ export function addBundles(program: Command): void {
         .choices(['anthropic', 'openai', 'openai-agents'])
         .makeOptionMandatory(),
     )
+    .option(
+      '--conversation-id <key>',
+      'where each line says which conversation it is of, such as metadata.chat; none: nowhere; default: where logs usually say it',
+    )
     .requiredOption('-o, --output <file>', 'the bundle, such as logs.weir')
     .option('--force', 'in the place of a file that is there')
     .action(async (file, options) => {

@@ -9,6 +9,7 @@ import { topics } from '../../../shared/topology.ts'
 import { logFileIn } from '../../open-bus.ts'
 import type { OpenLog } from '../open-log.ts'
 import { endsOf, withLog } from '../open-log.ts'
+import { bytesText } from '../terminal/quantities.ts'
 import type { Check } from './check.ts'
 import { odd, ok, wrong, wrongBy } from './check.ts'
 
@@ -50,8 +51,8 @@ export function spaceCheck({ dataFolder }: Settings): Check {
   const folder = existing(dataFolder)
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
-  if (free >= freeBytesMin) return ok(name, `${sizeText(free)} free`)
-  return wrong(name, `${sizeText(free)} free on the disk of ${folder}`, `make room: at least ${sizeText(freeBytesMin)}`)
+  if (free >= freeBytesMin) return ok(name, `${bytesText(free)} free`)
+  return wrong(name, `${bytesText(free)} free on the disk of ${folder}`, `make room: at least ${bytesText(freeBytesMin)}`)
 }
 
 /** `newest`: the newest time in the log; undefined where there is none. */
@@ -67,7 +68,7 @@ export async function fileCheck(settings: Settings): Promise<{ check: Check; new
 }
 
 function topicsCheck(name: string, file: string, { partitions }: Settings, log: OpenLog): Check {
-  const said = `${file}, ${sizeText(statSync(file).size)}, in a format that this Weir knows`
+  const said = `${file}, ${bytesText(statSync(file).size)}, in a format that this Weir knows`
   if (log.partitions === partitions) return ok(name, said)
   const differs = `its topics have ${log.partitions} partitions, and the setting is ${partitions}`
   return wrong(name, `${file}: ${differs}`, `set partitions to ${log.partitions} (weir settings shows where it comes from)`)
@@ -89,8 +90,4 @@ function existing(folder: string): string {
   let found = resolve(folder)
   while (!existsSync(found) && found !== dirname(found)) found = dirname(found)
   return found
-}
-
-function sizeText(bytes: number): string {
-  return bytes >= 1024 * MiB ? `${(bytes / 1024 / MiB).toFixed(1)} GiB` : `${(bytes / MiB).toFixed(1)} MiB`
 }

@@ -2,24 +2,42 @@
 
 import { alternatives, shown } from '../../../shared/agent-file/mistake.ts'
 import { isObject } from '../../../shared/json-object.ts'
-import type { Declaration } from '../../../shared/messages.ts'
+import type { Declaration, Stop } from '../../../shared/messages.ts'
+import { messagesUsage } from '../../llm-gateway/anthropic-usage.ts'
+import type { Exchange } from './exchange.ts'
 import type { Json } from './json-fields.ts'
-import { argumentTextAt, countIn, idAmong, listAt, objectAt, textAt } from './json-fields.ts'
+import { argumentTextAt, isPlain, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
 import type { Piece, ReadPieces } from './transcript.ts'
-import { declarationOf, invalid } from './transcript.ts'
+import { declarationOf, invalid, responseWith } from './transcript.ts'
 
-export function readAnthropic(value: unknown, where: string): ReadPieces {
-  const body = Array.isArray(value) ? { messages: value } : objectAt(value, where)
-  if (!('messages' in body)) throw invalid(where, 'has no messages; must be the body of a request to Messages, or its list of messages')
-  const messages = listAt(body.messages, `${where} messages`)
+const expected = 'must be the body of a request to Messages, or its list of messages'
+
+export function readAnthropic({ request, answer }: Pick<Exchange, 'request' | 'answer'>, where: string): ReadPieces {
+  const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
+  const { messages: list = body.input, tools } = body
+  if (list === undefined) throw invalid(where, `has no messages; ${expected}`)
+  const messages = typeof list === 'string' ? [{ role: 'user', content: list }] : listAt(list, `${where} messages`)
   return {
-    pieces: messages.flatMap((message, at) => piecesOf(message, `${where} messages[${at}]`)),
+    pieces: [
+      ...messages.flatMap((message, at) => piecesOfMessage(message, `${where} messages[${at}]`)),
+      ...(answer === undefined ? [] : answerOf(answer, `${where} answer`)),
+    ],
     tools:
-      body.tools === undefined
+      tools === undefined || tools === null
         ? undefined
-        : listAt(body.tools, `${where} tools`).flatMap((tool, at) => toolOf(tool, `${where} tools[${at}]`)),
-    id: idAmong([body.id]),
+        : listAt(tools, `${where} tools`).flatMap((tool, at) => toolOf(tool, `${where} tools[${at}]`)),
   }
+}
+
+/** A message, also as one of a batch has it, or its content. */
+function answerOf(value: unknown, where: string): Piece[] {
+  const answer = isObject(value) && isObject(value.message) ? value.message : value
+  const content = isObject(answer) ? answer.content : answer
+  if (isObject(answer) && (answer.type === 'error' || isObject(answer.error)))
+    return [{ kind: 'left-out', what: 'an answer that is an error', where }]
+  if (Array.isArray(content) ? content.every((block) => isObject(block) && !('delta' in block) && !('role' in block)) : isPlain(content))
+    return piecesOfMessage({ ...(isObject(answer) ? answer : {}), role: 'assistant', content }, where)
+  return [{ kind: 'left-out', what: notPutTogether, where }]
 }
 
 function toolOf(value: unknown, where: string): Declaration[] {
@@ -28,23 +46,24 @@ function toolOf(value: unknown, where: string): Declaration[] {
   return tool.input_schema === undefined ? [] : [declarationOf(textAt(tool, 'name', where), tool.description, tool.input_schema)]
 }
 
-function piecesOf(value: unknown, where: string): Piece[] {
+export function piecesOfMessage(value: unknown, where: string): Piece[] {
   const message = objectAt(value, where)
   const { role } = message
+  if (role === 'system') return []
   if (role !== 'user' && role !== 'assistant')
     throw invalid(
       `${where}.role`,
-      `is ${shown(role)}; must be user or assistant${role === 'tool' || role === 'system' ? '. Is it of OpenAI? (--format openai)' : ''}`,
+      `is ${shown(role)}; must be user or assistant${role === 'tool' ? '. Is it of OpenAI? (--format openai)' : ''}`,
     )
   if (role === 'assistant' && 'tool_calls' in message) throw invalid(where, 'has tool_calls, which are of OpenAI: give --format openai')
   const { content } = message
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listAt(content, `${where}.content`)
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listAt(content ?? [], `${where}.content`)
   const pieces = blocks.flatMap((block, at) => pieceOf(objectAt(block, `${where}.content[${at}]`), role, `${where}.content[${at}]`))
-  if (role === 'assistant') return [...pieces, ...usageOf(message.usage)]
+  if (role === 'assistant') return responseWith([...pieces, ...endedOf(message)], typeof message.id === 'string' ? message.id : undefined)
   const hasResults = pieces.some(({ kind }) => kind === 'result')
   // A text beside results is the runtime's word in the middle of a turn, not a new question.
   if (hasResults)
-    return pieces.map((piece) => (piece.kind === 'user' ? { kind: 'left-out', what: 'a text beside the results of tools' } : piece))
+    return pieces.map((piece) => (piece.kind === 'user' ? { kind: 'left-out', what: 'a text beside the results of tools', where } : piece))
   return joined(pieces)
 }
 
@@ -72,9 +91,9 @@ function pieceOf(block: Json, role: 'user' | 'assistant', where: string): Piece[
       return [{ kind: 'call', id: textAt(block, 'id', where), name: textAt(block, 'name', where), arguments: text }]
     }
     if (typeof type === 'string' && /^(server_tool_use|mcp_tool_use|\w+_tool_result)$/.test(type))
-      return [{ kind: 'left-out', what: 'a tool that the provider ran' }]
+      return [{ kind: 'left-out', what: 'a tool that the provider ran', where }]
   }
-  if (typeof type === 'string' && !ofAnother.test(type)) return [{ kind: 'left-out', what: `a block of type ${type}` }]
+  if (typeof type === 'string' && !ofAnother.test(type)) return [{ kind: 'left-out', what: `a block of type ${type}`, where }]
   const types = role === 'user' ? ['text', 'tool_result', 'image', 'document'] : ['text', 'thinking', 'redacted_thinking', 'tool_use']
   throw invalid(`${where}.type`, `is ${shown(type)}; of a message of ${role} it must be ${alternatives(types)}`)
 }
@@ -82,7 +101,7 @@ function pieceOf(block: Json, role: 'user' | 'assistant', where: string): Piece[
 function resultOf(block: Json, where: string): Piece {
   const { content } = block
   const parts = typeof content === 'string' ? [content] : content === undefined ? [] : listAt(content, `${where}.content`).map(textOfPart)
-  return { kind: 'result', id: textAt(block, 'tool_use_id', where), text: parts.join('\n'), isError: block.is_error === true }
+  return { kind: 'result', id: textAt(block, 'tool_use_id', where), text: parts.join('\n'), isError: block.is_error === true, where }
 }
 
 function textOfPart(part: unknown): string {
@@ -90,13 +109,11 @@ function textOfPart(part: unknown): string {
   return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
 }
 
-function usageOf(value: unknown): Piece[] {
-  if (!isObject(value)) return []
-  const usage = {
-    inputTokens: countIn(value, 'input_tokens'),
-    outputTokens: countIn(value, 'output_tokens'),
-    cacheReadTokens: countIn(value, 'cache_read_input_tokens'),
-    cacheWriteTokens: countIn(value, 'cache_creation_input_tokens'),
-  }
-  return [{ kind: 'usage', usage }]
+const stops: Record<string, Stop> = { max_tokens: 'length', model_context_window_exceeded: 'length', refusal: 'refusal' }
+
+function endedOf({ usage, stop_reason: reason }: Json): Piece[] {
+  const stop = typeof reason === 'string' ? stops[reason] : undefined
+  if (!isObject(usage) && stop === undefined) return []
+  const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  return [{ kind: 'ended', usage: isObject(usage) ? { ...none, ...messagesUsage(usage) } : undefined, stop }]
 }

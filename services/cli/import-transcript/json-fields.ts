@@ -37,12 +37,6 @@ export function argumentTextAt(value: unknown, where: string): string {
   throw invalid(where, `is ${shown(value)}; must be the arguments, as a text or an object`)
 }
 
-/** The whole number of a field; 0 where there is none. */
-export function countIn(fields: Json, name: string): number {
-  const value = fields[name]
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
-}
-
 /**
  * Whether a result that carries no mark reads as a failure: its first line names an error, or it is an object with an error in it. OpenAI's formats have
  * no mark, and a loop of failures is known earlier than one of successes.
@@ -59,8 +53,9 @@ export function readsAsError(text: string): boolean {
   }
 }
 
-/** The first that is a text or a number: tables of people's own count their conversations. */
-export function idAmong(values: unknown[]): string | undefined {
-  const id = values.find((one) => typeof one === 'string' || typeof one === 'number')
-  return id === undefined ? undefined : String(id)
+export const notPutTogether = 'an answer in a form that Weir does not know, such as a stream of chunks: log it as a whole'
+
+/** A text that is an answer, and not the events of a stream of which one was to be made. */
+export function isPlain(answer: unknown): answer is string {
+  return typeof answer === 'string' && !/^\s*(data|event):/.test(answer)
 }

@@ -5,6 +5,9 @@ import { defaultSettings, policyOf } from '../../../shared/agents.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { AgentSettings } from '../../../shared/messages.ts'
 
+/** Rules that ask no threshold: they judge, and what they would have done is told and not done. */
+const rulesWithoutThreshold = ['chanting', 'monologue', 'unread-call']
+
 /** Beyond what an agent file or an operator may say (agent.schema.json). */
 const outOfReach = 100_000
 
@@ -21,6 +24,7 @@ export const madeUpSettings: AgentSettings = {
       cycleLaps: outOfReach,
       schemaFailures: outOfReach,
     },
+    shadowed: rulesWithoutThreshold,
     empty: { beforeTools: outOfReach, afterTools: outOfReach, perTurn: outOfReach },
   }),
 }

@@ -1,7 +1,7 @@
 // Plays a transcript through Weir's own reducers, in memory: what the users, the model and the tools of the foreign runtime did is what here a client and
 // performers write, and everything else is derived. So the records are whole ones: whatever reads or replays a conversation of Weir reads this one.
 // P1. Nothing intervenes: thresholds and caps are out of reach, so the conversation goes the way it went. What Weir would have done is asked afterwards, with
-//     other thresholds (weir judge, weir replay --set).
+//     other thresholds (weir judge, weir replay --set). Only the leash of polling (patience.ts of the loop-detector) has no threshold to put out of reach.
 // P2. A call that the validator refuses gets Weir's answer, not the recorded one: what a refused call brought elsewhere cannot stand in a record. It is told.
 // P3. What the transcript ends with stays open: the last calls of a turn that have no result are never answered, a turn without an end is cancelled when the
 //     next one begins.
@@ -48,12 +48,19 @@ const partition = 0
 /** `pause`: called behind each round; playing takes its time. What it throws ends the playing. */
 export type PlayerOptions = { topicPrefix: string; startAt: Milliseconds; pause: () => Promise<void> }
 
-/** Offsets go on from transcript to transcript, all in one partition. */
+/** Offsets and time go on from transcript to transcript, all in one partition. */
 export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Player {
-  let now = startAt
-  const ends = new Map<TopicName, number>()
+  const log: Log = { now: startAt, ends: new Map() }
+  return { play: (transcript) => playOf(log, { topicPrefix, pause })(transcript) }
+}
+
+/** What of a log is left when its records are handed over. */
+type Log = { now: Milliseconds; ends: Map<TopicName, number> }
+
+/** Plays one transcript: conversations know nothing of one another, and there may be more of them than fit into memory. */
+function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>): Player['play'] {
   const inboxes = new Map<StageName, StoredRecord[]>()
-  let written: Played['records'] = []
+  const written: Played['records'] = []
   const conversations = foldOf(conversationStage)
   const gateway = foldOf(llmGateway)
   const tools = foldOf(executor)
@@ -80,15 +87,15 @@ export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Pl
   }
 
   function append(topic: TopicName, { key, value, id }: Pick<StoredRecord, 'key' | 'value' | 'id'>): void {
-    const offset = ends.get(topic) ?? 0
-    ends.set(topic, offset + 1)
-    const record = { topic, partition, offset, time: now, key, value, id }
+    const offset = log.ends.get(topic) ?? 0
+    log.ends.set(topic, offset + 1)
+    const record = { topic, partition, offset, time: log.now, key, value, id }
     written.push(record)
     for (const [name] of folds) if (stages[name].inbox === topic) inboxes.set(name, [...(inboxes.get(name) ?? []), inLog(record)])
   }
 
   function observe(topic: TopicName, message: Message): void {
-    now += 1
+    log.now += 1
     append(topic, { key: keyOf(message), value: encode(message), id: undefined })
   }
 
@@ -101,7 +108,7 @@ export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Pl
         inboxes.delete(name)
         for (const record of records) {
           isMoving = true
-          now += 1
+          log.now += 1
           for (const output of (await fold.take(record)).records) append(output.topic.slice(topicPrefix.length) as TopicName, output)
         }
       }
@@ -114,7 +121,7 @@ export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Pl
     const attempt = `${conversation} ${turn} ${round}`
     const events = eventsOf(response)
     const parts = events.length === 0 ? 0 : 1
-    const stop: AttemptFinished['stop'] = response.calls.length > 0 ? 'calls' : 'end'
+    const stop: AttemptFinished['stop'] = response.calls.length > 0 ? 'calls' : (response.stop ?? 'end')
     const named = new Set(response.calls.map(({ name }) => name))
     const declarations = declared.filter(({ name }) => named.has(name))
     observe('model-requests', { type: 'attempt-started', ...place, attempt, owner, weir: version() })
@@ -161,21 +168,18 @@ export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Pl
     return true
   }
 
-  return {
-    async play({ conversation, turns, tools: listed }) {
-      written = []
-      const declarations = listed ?? calledIn(turns)
-      let unheard = 0
-      for (const [at, turn] of turns.entries()) {
-        const isOpen = conversations.units.get(conversation)?.state.phase === 'open'
-        if (isOpen) observe('conversation-events', { type: 'cancel-requested', conversation, messageId: messageIdOf(at - 1) })
-        await settle()
-        unheard += await playTurn(conversation, turn, messageIdOf(at), declarations)
-      }
-      const results = turns.flatMap(({ responses }) => responses.flatMap(({ calls }) => calls.map(({ result }) => result)))
-      const having = (wanted: TranscriptResult | undefined) => results.filter((result) => result === wanted).length
-      return { records: written, unheard, unanswered: having(undefined), unknown: having('unknown') }
-    },
+  return async ({ conversation, turns, tools: listed }) => {
+    const declarations = listed ?? calledIn(turns)
+    let unheard = 0
+    for (const [at, turn] of turns.entries()) {
+      const isOpen = conversations.units.get(conversation)?.state.phase === 'open'
+      if (isOpen) observe('conversation-events', { type: 'cancel-requested', conversation, messageId: messageIdOf(at - 1) })
+      await settle()
+      unheard += await playTurn(conversation, turn, messageIdOf(at), declarations)
+    }
+    const results = turns.flatMap(({ responses }) => responses.flatMap(({ calls }) => calls.map(({ result }) => result)))
+    const having = (wanted: TranscriptResult | undefined) => results.filter((result) => result === wanted).length
+    return { records: written, unheard, unanswered: having(undefined), unknown: having('unknown') }
   }
 }
 

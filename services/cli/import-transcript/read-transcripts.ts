@@ -1,114 +1,110 @@
-// Reads a file of transcripts: JSON, or JSON lines. A line is a transcript; or, where each line is a message by itself, all lines together are one.
-// A log of requests repeats what was said before in each request: of those the last one is kept, which has it all, and the others are counted.
-// R1. Lines with different ids are different conversations, whatever they say. Only lines of one id, or without any, are looked at for such repetitions.
+// Reads a file of transcripts, twice: once to learn which of its values say what others repeat (file-index.ts), and then those that are kept, one conversation at
+// a time. So the file may be larger than the memory.
 
-import { createHash } from 'node:crypto'
 import { basename, extname } from 'node:path'
-import { readText } from '../../../shared/agent-file/text-file.ts'
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { WeirError } from '../../../shared/errors.ts'
-import { isObject } from '../../../shared/json-object.ts'
 import { limits } from '../../../shared/limits.ts'
 import { cutToBytes } from '../../../shared/text-cut.ts'
-import { readAnthropic } from './anthropic.ts'
-import { readOpenai } from './openai.ts'
-import { readOpenaiAgents } from './openai-agents.ts'
-import type { ReadPieces, Transcript } from './transcript.ts'
-import { invalid, transcriptOf } from './transcript.ts'
+import type { IdField } from './conversation-id.ts'
+import { numberBytesMax } from './conversation-id.ts'
+import { exchangeIn } from './exchange.ts'
+import type { Entry, FileIndex, Repeated } from './file-index.ts'
+import { createFileIndex, mistakeOf } from './file-index.ts'
+import type { FileValues } from './file-values.ts'
+import { openValues } from './file-values.ts'
+import type { TranscriptFormat } from './formats.ts'
+import { formats } from './formats.ts'
+import type { LeftOut } from './left-out.ts'
+import { messageIn } from './line-kind.ts'
+import type { Piece, ReadPieces, Transcript } from './transcript.ts'
+import { transcriptOf } from './transcript.ts'
 
-export const transcriptFormats = ['anthropic', 'openai', 'openai-agents'] as const
-export type TranscriptFormat = (typeof transcriptFormats)[number]
-
-const readers: Record<TranscriptFormat, (value: unknown, where: string) => ReadPieces> = {
-  anthropic: readAnthropic,
-  openai: readOpenai,
-  'openai-agents': readOpenaiAgents,
+export type TranscriptFile = {
+  repeated: Repeated
+  /** Responses of the conversations, about. */
+  rounds: number
+  /** In the order of the file, each read when it is asked for. Throws `transcript.invalid`. */
+  transcripts(): Iterable<Transcript>
+  close(): void
 }
 
-/** A file is kept in memory as a whole. */
-const fileBytesMax = 256 * 1024 * 1024
-/** Of what is put behind an id that is there already. */
-const numberBytesMax = 16
-
-type Found = { where: string; read: ReadPieces }
-
-/** Lines that were taken for a conversation of which another line has it all. `equal`: to a later line. */
-export type Repeated = { beginnings: number; equal: number }
-
-/** In the order of the file. Throws `usage` (no such file) and `transcript.invalid`, with the line and the path of what is wrong. */
-export function readTranscripts(file: string, format: TranscriptFormat): { transcripts: Transcript[]; repeated: Repeated } {
-  const content = readText(file, fileBytesMax)
-  if ('fault' in content) throw new WeirError('usage', `${file} ${content.fault}`)
-  const values = valuesIn(file, content.text)
-  const found = values.map(({ where, value }): Found => ({ where, read: readers[format](value, where) }))
-  const name = cutToBytes(basename(file, extname(file)), limits.conversationIdBytesMax - numberBytesMax)
-  const used = new Set<string>()
-  const { kept, repeated } = withoutRepetitions(found)
-  const transcripts = kept.map(({ where, read }, at) => {
-    const conversation = unused(isId(read.id) ? read.id : found.length === 1 ? name : `${name}-${at + 1}`, used)
-    return transcriptOf(where, conversation, read)
-  })
-  return { transcripts, repeated }
+/** `read`: told how many bytes of the file were read. */
+export type ReadOptions = {
+  format: TranscriptFormat
+  idField: IdField
+  leftOut: LeftOut
+  signal: AbortSignal
+  read: (bytes: number) => void
 }
 
-function valuesIn(file: string, text: string): { where: string; value: unknown }[] {
-  if (text.trim() === '') throw invalid(file, 'is empty')
-  const whole = parsed(text)
-  if ('value' in whole) return [{ where: file, value: whole.value }]
-  const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : [{ where: `${file}:${index + 1}`, line }]))
-  const values = lines.map(({ where, line }) => {
-    const value = parsed(line)
-    if ('fault' in value)
-      throw invalid(where, `is no JSON (${lines.length === 1 ? whole.fault : value.fault}); a transcript is JSON, or JSON lines`)
-    return { where, value: value.value }
-  })
-  return values.every(({ value }) => isMessage(value)) ? [{ where: file, value: values.map(({ value }) => value) }] : values
-}
-
-function isMessage(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    !('messages' in value) &&
-    ('role' in value || 'call_id' in value || 'callId' in value || 'rawItem' in value || 'raw_item' in value)
-  )
-}
-
-function parsed(text: string): { value: unknown } | { fault: string } {
+/** Throws `usage` (no such file), `transcript.invalid` with the line and the path of what is wrong, and what `signal` was aborted with. */
+export async function readTranscripts(file: string, options: ReadOptions): Promise<TranscriptFile> {
+  const values = await openValues(file)
   try {
-    return { value: JSON.parse(text) }
+    const { format, idField, leftOut, signal, read } = options
+    const index = createFileIndex({ file, areSeveral: values.areSeveral, format: formats[format], idField, leftOut })
+    for await (const found of values.each(read)) {
+      for (const one of found) index.take(one)
+      await othersTurn() // or Ctrl-C would not be heard
+      signal.throwIfAborted()
+    }
+    const { entries, repeated } = index.kept()
+    return {
+      repeated,
+      rounds: entries.reduce((sum, { rounds }) => sum + rounds, 0),
+      transcripts: () => transcriptsOf(file, entries, { ...options, values, index }),
+      close: values.close,
+    }
   } catch (error) {
-    return { fault: (error as Error).message }
+    values.close()
+    throw error
   }
 }
 
-/** Without those that are the beginning of another one, and of equal ones the last: a request repeats the requests before it. Keeps R1. */
-function withoutRepetitions(found: Found[]): { kept: Found[]; repeated: Repeated } {
-  const beginnings = new Set<string>()
-  const wholes = found.map(({ read }) => {
-    let digest = digestOf('', read.id?.trim() ?? '')
-    for (const piece of read.pieces) {
-      beginnings.add(digest)
-      digest = digestOf(digest, JSON.stringify(piece))
+type Reading = ReadOptions & { values: FileValues; index: FileIndex }
+
+function* transcriptsOf(file: string, entries: readonly Entry[], reading: Reading): Generator<Transcript> {
+  const base = cutToBytes(basename(file, extname(file)), limits.conversationIdBytesMax - numberBytesMax)
+  const nameOf = createNames()
+  for (const [at, entry] of entries.entries()) {
+    const { pieces, tools } = piecesOf(entry, reading)
+    const conversation = nameOf(entry.name ?? (entries.length === 1 ? base : `${base}-${at + 1}`))
+    try {
+      yield transcriptOf(entry.where, conversation, { pieces: reading.index.withEndings(entry, pieces), tools }, reading.leftOut)
+    } catch (error) {
+      if (!reading.values.areSeveral || !(error instanceof WeirError) || error.code !== 'transcript.invalid') throw error
+      reading.leftOut.leave(`a transcript that cannot be used: ${mistakeOf(error, entry.where)}`, entry.where)
     }
-    return digest
-  })
-  const last = new Map(wholes.map((digest, at) => [digest, at]))
-  const whole = found.filter((_, at) => !beginnings.has(wholes[at] as string))
-  const kept = found.filter((_, at) => !beginnings.has(wholes[at] as string) && last.get(wholes[at] as string) === at)
-  return { kept, repeated: { beginnings: found.length - whole.length, equal: whole.length - kept.length } }
+  }
 }
 
-function digestOf(before: string, text: string): string {
-  return createHash('sha256').update(before).update(text).digest('base64')
+/** All that was said, also in the values that it goes on from; the tools are those that were offered last. */
+function piecesOf(entry: Entry, { values, format }: Reading): ReadPieces {
+  const { read, said } = formats[format]
+  if (entry.isMessages)
+    return { tools: undefined, pieces: entry.numbers.map(values.again).flatMap(({ value, where }) => said(messageIn(value), where)) }
+  const pieces: Piece[][] = []
+  let tools: ReadPieces['tools']
+  for (let one: Entry | undefined = entry; one !== undefined; one = one.before) {
+    const { value, where } = values.again(one.numbers[0] as number)
+    const found = read(exchangeIn(value, undefined), where)
+    pieces.push(found.pieces)
+    tools ??= found.tools
+  }
+  return { pieces: pieces.toReversed().flat(), tools }
 }
 
-/** What cannot be a conversation's id is as if there were none. */
-function isId(id: string | undefined): id is string {
-  return id !== undefined && id.trim() !== '' && Buffer.byteLength(id) <= limits.conversationIdBytesMax - numberBytesMax
-}
-
-function unused(id: string, used: Set<string>): string {
-  let name = id
-  for (let n = 2; used.has(name); n += 1) name = `${id} (${n})`
-  used.add(name)
-  return name
+/** Gives what is called as another one a number. */
+function createNames(): (name: string) => string {
+  const used = new Map<string, number>()
+  return (name) => {
+    let numbered = name
+    for (let n = used.get(name) ?? 1; used.has(numbered); n += 1) {
+      numbered = `${name} (${n + 1})`
+      used.set(name, n + 1)
+    }
+    used.set(numbered, 1)
+    return numbered
+  }
 }

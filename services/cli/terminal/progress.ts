@@ -3,7 +3,7 @@
 import type { Clock, Milliseconds } from '../../../shared/clock.ts'
 
 import { createScreen } from './live-screen.ts'
-import { count, durationText } from './quantities.ts'
+import { bytesText, count, durationText } from './quantities.ts'
 
 export type Progress = {
   /** So many more records, or whatever it counts, are to be read. */
@@ -15,7 +15,7 @@ export type Progress = {
 const quietMs: Milliseconds = 1_000
 const refreshMs: Milliseconds = 200
 
-/** `doing`, `what`: in words, and one of what is counted. */
+/** `doing`, `what`: in words, and one of what is counted. A `byte` is shown in the unit that fits. */
 export type ProgressWords = { doing: string; what: string }
 
 const readingTheLog: ProgressWords = { doing: 'reading the log', what: 'record' }
@@ -49,5 +49,6 @@ export function progressText(
 ): string {
   const perSecond = (done / Math.max(1, ms)) * 1000
   const left = perSecond === 0 ? '' : `, ${durationText(((expected - done) / perSecond) * 1000)} left`
+  if (what === 'byte') return `${doing}: ${bytesText(done)} of ${bytesText(expected)}, ${bytesText(perSecond)} a second${left}`
   return `${doing}: ${done} of ${count(expected, what)}, ${Math.round(perSecond)} a second${left}`
 }

@@ -26,3 +26,10 @@ export function durationText(ms: number): string {
 export function took(ms: number): string {
   return ms < 1000 ? `${ms} ms` : durationText(ms)
 }
+
+/** `512 bytes`, `3.4 MiB`, `1.2 GiB`. */
+export function bytesText(bytes: number): string {
+  const MiB = 1024 * 1024
+  if (bytes < MiB / 10) return count(Math.round(bytes), 'byte')
+  return bytes >= 1024 * MiB ? `${(bytes / 1024 / MiB).toFixed(1)} GiB` : `${(bytes / MiB).toFixed(1)} MiB`
+}

@@ -1,0 +1,117 @@
+// What stands on a line of a log: a request to a model and what it was answered, in one of the wrappings that README.md lists. Whose words they are written
+// in, the format knows.
+
+import { isObject } from '../../../shared/json-object.ts'
+import type { ConversationId, IdField } from './conversation-id.ts'
+import { conversationIdIn } from './conversation-id.ts'
+import type { Json } from './json-fields.ts'
+
+export type Exchange = {
+  /** A body, or the list in it; the whole value where no request was found, so that the format can say what it misses. */
+  request: unknown
+  /** Undefined: there is none. */
+  answer: unknown
+  conversation: ConversationId | undefined
+  /** Where the provider keeps what was said: by what a later request says that it goes on from this one, and by what this one says so. */
+  names: string[]
+  after: string | undefined
+}
+
+const requestNames = ['request', 'request_body', 'requestBody', 'body', 'params', 'kwargs', 'input', 'inputs']
+const answerNames = ['response', 'response_body', 'responseBody', 'output', 'outputs', 'completion', 'result']
+/** What is around both. */
+const wrapperNames = ['span_data', 'data', 'payload', 'event', 'record', 'log']
+const depthMax = 4
+
+/** Where a list of items may stand that is no request's: what the Agents SDK keeps. */
+export const itemListNames = ['items', 'history', 'input_items', 'newItems', 'new_items', 'generatedItems', 'generated_items']
+
+export function exchangeIn(value: unknown, idField: IdField): Exchange {
+  const { request = value, holders } = requestIn(value, 0)
+  const body = isObject(request) ? [request] : []
+  const answer = [...body, ...holders.toReversed()].map(answerIn).find((one) => one !== undefined)
+  const answered = isObject(answer) ? [answer] : []
+  const kept = [...body, ...answered].map(keptIn).find((one) => one !== undefined)
+  const id = answered[0]?.id
+  return {
+    request,
+    answer,
+    conversation: conversationIdIn(value, [...holders, ...body, ...answered], { idField, isAnswered: answer !== undefined }),
+    names: [...(typeof id === 'string' ? [id] : []), ...(kept === undefined ? [] : [kept])],
+    after: [...body, ...answered].map(({ previous_response_id: before }) => before).find((one) => typeof one === 'string') ?? kept,
+  }
+}
+
+/** Whether a list has transcripts, or messages with an envelope around each, and is no list of messages itself. */
+export function holdsTranscripts(list: unknown[]): boolean {
+  return (
+    list.every((one) => isObject(one) && !isSaid(one)) && list.some((one) => isEnvelope(one) || requestIn(one, 0).request !== undefined)
+  )
+}
+
+export function hasRequest(value: unknown): boolean {
+  return requestIn(value, 0).request !== undefined
+}
+
+/** A message with what a log of sessions says of it. */
+export function isEnvelope(value: unknown): value is { message: unknown } {
+  return isObject(value) && isObject(value.message) && 'role' in value.message
+}
+
+/** A message, or an item of one. */
+export function isSaid(value: unknown): value is Json {
+  return (
+    isObject(value) && !Array.isArray(value.messages) && ['role', 'call_id', 'callId', 'rawItem', 'raw_item'].some((name) => name in value)
+  )
+}
+
+/** `holders`: what the request stands in, outermost first. */
+function requestIn(value: unknown, depth: number): { request?: unknown; holders: Json[] } {
+  const found = unquoted(value)
+  if (Array.isArray(found)) return { request: found, holders: [] }
+  if (!isObject(found) || depth > depthMax) return { holders: [] }
+  const body = bodyIn(found)
+  if (body !== undefined) return { request: body, holders: [] }
+  for (const name of [...requestNames, ...wrapperNames]) {
+    const inner = requestIn(found[name], depth + 1)
+    if (inner.request !== undefined) return { request: inner.request, holders: [found, ...inner.holders] }
+  }
+  return itemListNames.some((name) => Array.isArray(found[name])) ? { request: found, holders: [] } : { holders: [] }
+}
+
+/** Of a request that says all: to Messages, to Chat Completions or to Responses. */
+function bodyIn(found: Json): Json | undefined {
+  const messages = unquoted(found.messages)
+  if (Array.isArray(messages)) return messages === found.messages ? found : { ...found, messages, tools: unquoted(found.tools) }
+  const input = unquoted(found.input)
+  return Array.isArray(input) || typeof input === 'string' ? (input === found.input ? found : { ...found, input }) : undefined
+}
+
+/** Of what stands beside a request, or in one that its answer was put into. */
+function answerIn(holder: Json): unknown {
+  if (Array.isArray(holder.choices)) return holder
+  for (const name of answerNames) {
+    const answer = unquoted(holder[name])
+    if (answer === undefined || answer === null || answer === '') continue
+    if (!isObject(answer)) return answer
+    const inner = unquoted(answer.body)
+    return isObject(inner) ? inner : answer
+  }
+  return undefined
+}
+
+/** A conversation that the provider keeps: each request has only what is new in it. */
+function keptIn({ conversation }: Json): string | undefined {
+  const id = isObject(conversation) ? conversation.id : conversation
+  return typeof id === 'string' && id.startsWith('conv_') ? id : undefined
+}
+
+/** Databases and tables keep bodies as texts. */
+function unquoted(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}

@@ -1,0 +1,23 @@
+// The formats that transcripts are read in. A format is one file and its line here.
+
+import { piecesOfMessage, readAnthropic } from './anthropic.ts'
+import type { Exchange } from './exchange.ts'
+import { piecesOfSaid, readOpenai } from './openai.ts'
+import { piecesOfRunItem, readOpenaiAgents } from './openai-agents.ts'
+import type { Piece, ReadPieces } from './transcript.ts'
+
+export const transcriptFormats = ['anthropic', 'openai', 'openai-agents'] as const
+export type TranscriptFormat = (typeof transcriptFormats)[number]
+
+/** Both throw `transcript.invalid`, with the path of what is wrong. */
+export type Format = {
+  read(exchange: Pick<Exchange, 'request' | 'answer'>, where: string): ReadPieces
+  /** Of a message, or an item, by itself. */
+  said(value: unknown, where: string): Piece[]
+}
+
+export const formats: Record<TranscriptFormat, Format> = {
+  anthropic: { read: readAnthropic, said: piecesOfMessage },
+  openai: { read: readOpenai, said: piecesOfSaid },
+  'openai-agents': { read: readOpenaiAgents, said: piecesOfRunItem },
+}

@@ -1,0 +1,32 @@
+// What of a file does not become part of the bundle, or does so in another form: by kind, how often, and where first.
+
+/** `note`: what it is, in a few words for people; `where`: `file:line path`. */
+export type LeftOut = {
+  note(what: string, where: string, times?: number): void
+  /** Of what nothing is kept. */
+  leave(what: string, where: string, times?: number): void
+  /** A line for each kind, in the order in which they were found. */
+  lines(): string[]
+}
+
+/** A file that is not what it was said to be has a kind for each line. */
+const kindsShownMax = 30
+
+export function createLeftOut(): LeftOut {
+  const kinds = new Map<string, { times: number; where: string }>()
+  function note(what: string, where: string, times = 1): void {
+    const known = kinds.get(what)
+    if (known !== undefined) known.times += times
+    else if (times > 0) kinds.set(what, { times, where })
+  }
+
+  return {
+    note,
+    leave: (what, where, times) => note(`left out: ${what}`, where, times),
+    lines() {
+      const lines = [...kinds].map(([what, { times, where }]) => `${what} (${times === 1 ? where : `${times} times, first ${where}`})`)
+      const more = lines.length - kindsShownMax
+      return more > 0 ? [...lines.slice(0, kindsShownMax), `and ${more} further kinds`] : lines
+    },
+  }
+}
