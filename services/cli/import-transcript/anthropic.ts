@@ -2,8 +2,9 @@
 
 import { alternatives, shown } from '../../../shared/agent-file/mistake.ts'
 import { isObject } from '../../../shared/json-object.ts'
-import type { Declaration, Stop } from '../../../shared/messages.ts'
+import type { Declaration } from '../../../shared/messages.ts'
 import { messagesUsage } from '../../llm-gateway/anthropic-usage.ts'
+import { finishWord } from '../../llm-gateway/finish-words.ts'
 import type { Exchange } from './exchange.ts'
 import type { Json } from './json-fields.ts'
 import { argumentTextAt, isPlain, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
@@ -109,11 +110,8 @@ function textOfPart(part: unknown): string {
   return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`
 }
 
-const stops: Record<string, Stop> = { max_tokens: 'length', model_context_window_exceeded: 'length', refusal: 'refusal' }
-
 function endedOf({ usage, stop_reason: reason }: Json): Piece[] {
-  const stop = typeof reason === 'string' ? stops[reason] : undefined
-  if (!isObject(usage) && stop === undefined) return []
+  if (!isObject(usage) && reason === undefined) return []
   const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  return [{ kind: 'ended', usage: isObject(usage) ? { ...none, ...messagesUsage(usage) } : undefined, stop }]
+  return [{ kind: 'ended', usage: isObject(usage) ? { ...none, ...messagesUsage(usage) } : undefined, finish: finishWord(reason) }]
 }

@@ -1,7 +1,8 @@
 // OpenAI's Chat Completions (messages) and Responses (items): a request's body, or its list, and the answer to it.
 
 import { isObject } from '../../../shared/json-object.ts'
-import type { Declaration, Stop, Usage } from '../../../shared/messages.ts'
+import type { Declaration, Usage } from '../../../shared/messages.ts'
+import { finishWord } from '../../llm-gateway/finish-words.ts'
 import { usageOf } from '../../llm-gateway/openai-chat-usage.ts'
 import { responsesUsage } from '../../llm-gateway/openai-responses-usage.ts'
 import type { Exchange } from './exchange.ts'
@@ -72,10 +73,8 @@ function choiceOf(answer: Json, [first, ...others]: unknown[], where: string): P
   ]
 }
 
-const stops: Record<string, Stop> = { length: 'length', max_output_tokens: 'length', content_filter: 'refusal' }
-
 function endedOf({ usage, incomplete_details: details }: Json, reason = isObject(details) ? details.reason : undefined): Piece {
-  return { kind: 'ended', usage: isObject(usage) ? tokensOf(usage) : undefined, stop: stops[String(reason)] }
+  return { kind: 'ended', usage: isObject(usage) ? tokensOf(usage) : undefined, finish: finishWord(reason) }
 }
 
 function tokensOf(usage: Json): Usage {

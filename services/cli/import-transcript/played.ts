@@ -23,6 +23,7 @@ import { conversation as conversationStage } from '../../conversation/reducer.ts
 import { errorLine } from '../../executor/error-line.ts'
 import { executor } from '../../executor/reducer.ts'
 import type { ToolTask } from '../../executor/tasks.ts'
+import { meaningOf } from '../../llm-gateway/finish-words.ts'
 import type { AttemptTask } from '../../llm-gateway/reducer.ts'
 import { llmGateway } from '../../llm-gateway/reducer.ts'
 import { loopDetector } from '../../loop-detector/reducer.ts'
@@ -121,12 +122,12 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
     const attempt = `${conversation} ${turn} ${round}`
     const events = eventsOf(response)
     const parts = events.length === 0 ? 0 : 1
-    const stop: AttemptFinished['stop'] = response.calls.length > 0 ? 'calls' : (response.stop ?? 'end')
+    const { finish, usage } = response
     const named = new Set(response.calls.map(({ name }) => name))
     const declarations = declared.filter(({ name }) => named.has(name))
     observe('model-requests', { type: 'attempt-started', ...place, attempt, owner, weir: version() })
     if (parts > 0) observe('model-deltas', { type: 'part', ...place, attempt, i: 0, events })
-    const finished = { attempt, parts, finish: '', stop, usage: response.usage, declarations, policy: settings.policy, callsAsText: false }
+    const finished = { attempt, parts, finish, stop: stopOf(response), usage, declarations, policy: settings.policy, callsAsText: false }
     observe('model-requests', { type: 'attempt-finished', ...place, ...finished })
   }
 
@@ -212,6 +213,13 @@ function eventsOf({ text, reasoning, calls }: TranscriptResponse): PartEvent[] {
       event('call_end', index, ''),
     ]),
   ]
+}
+
+/** What it said in calls was run, whatever cut it off. */
+function stopOf({ calls, finish }: TranscriptResponse): AttemptFinished['stop'] {
+  if (calls.length > 0) return 'calls'
+  const meaning = meaningOf(finish)
+  return meaning === 'length' || meaning === 'refusal' ? meaning : 'end'
 }
 
 function resultOf(ordinal: number, result: TranscriptResult): CallResult {

@@ -6,13 +6,13 @@
 // R4. Nothing is kept but digests and endings, so that it hardly matters how large the log is.
 
 import { createHash } from 'node:crypto'
-import type { Stop, Usage } from '../../../shared/messages.ts'
+import type { Usage } from '../../../shared/messages.ts'
 import type { Piece } from './transcript.ts'
 
 export type Digest = string
 
 /** What only the answer to a request says: in later requests it is not repeated. */
-export type Ending = { usage: Usage | undefined; stop: Stop | undefined }
+export type Ending = { usage: Usage | undefined; finish: string }
 
 export type Repetitions = {
   /** Gives what stands for all that was said. */
@@ -46,7 +46,7 @@ export function createRepetitions(): Repetitions {
       const isModels = ['text', 'call'].includes(said.pieces[end - 1]?.kind ?? '')
       if (ending !== undefined && isModels) endings.set(digest, ending)
       if (!isModels && said.pieces.slice(end).some(({ kind }) => kind === 'response'))
-        silences.set(digest, [...(silences.get(digest) ?? []), ending ?? { usage: undefined, stop: undefined }])
+        silences.set(digest, [...(silences.get(digest) ?? []), ending ?? { usage: undefined, finish: '' }])
       last.set(digest, wholes.push(digest) - 1)
       return digest
     },
@@ -135,7 +135,7 @@ function withoutSpaces(json: string): string {
 
 function endingOf(pieces: readonly Piece[]): Ending | undefined {
   const piece = pieces.at(-1)
-  return piece?.kind === 'ended' ? { usage: piece.usage, stop: piece.stop } : undefined
+  return piece?.kind === 'ended' ? { usage: piece.usage, finish: piece.finish } : undefined
 }
 
 /** Half of it is enough: nobody gains by making two that are equal. */

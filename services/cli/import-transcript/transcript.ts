@@ -8,7 +8,7 @@
 
 import { WeirError } from '../../../shared/errors.ts'
 import { limits } from '../../../shared/limits.ts'
-import type { Declaration, Stop, Usage } from '../../../shared/messages.ts'
+import type { Declaration, Usage } from '../../../shared/messages.ts'
 import { cutToBytes } from '../../../shared/text-cut.ts'
 import type { LeftOut } from './left-out.ts'
 
@@ -21,7 +21,7 @@ export type Piece =
   | { kind: 'reasoning'; block: unknown }
   | { kind: 'call'; id: string; name: string; arguments: string }
   | { kind: 'result'; id: string; text: string; isError: boolean; where: string }
-  | { kind: 'ended'; usage: Usage | undefined; stop: Stop | undefined }
+  | { kind: 'ended'; usage: Usage | undefined; finish: string }
   | { kind: 'left-out'; what: string; where: string }
 
 /** `unknown`: it has none, and the model went on (T4). */
@@ -29,14 +29,14 @@ export type TranscriptResult = { text: string; isError: boolean } | 'unknown'
 
 export type TranscriptCall = { id: string; name: string; arguments: string; result: TranscriptResult | undefined }
 
-/** `stop`: undefined where nothing says why it stopped. */
+/** `finish`: the provider's own word for why it stopped; empty where nothing says so. */
 export type TranscriptResponse = {
   id: string | undefined
   text: string
   reasoning: unknown[]
   calls: TranscriptCall[]
   usage: Usage
-  stop: Stop | undefined
+  finish: string
 }
 
 export type TranscriptTurn = { user: string; responses: TranscriptResponse[] }
@@ -108,7 +108,7 @@ export function transcriptOf(where: string, conversation: string, { pieces, tool
 
 function silence(id: string | undefined): TranscriptResponse {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
-  return { id, text: '', reasoning: [], calls: [], usage, stop: undefined }
+  return { id, text: '', reasoning: [], calls: [], usage, finish: '' }
 }
 
 function isSilent({ text, calls }: TranscriptResponse): boolean {
@@ -128,7 +128,7 @@ function said(response: TranscriptResponse, piece: Exclude<Piece, { kind: 'user'
       return undefined
     case 'ended':
       response.usage = piece.usage ?? response.usage
-      response.stop = piece.stop ?? response.stop
+      response.finish = piece.finish || response.finish
       return undefined
     case 'call': {
       const call: TranscriptCall = { id: piece.id, name: piece.name, arguments: piece.arguments, result: undefined }

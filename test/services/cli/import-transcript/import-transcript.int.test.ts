@@ -260,6 +260,7 @@ describe('weir import-transcript', () => {
     expect(told).toContain('1 conversation, 2 turns')
     expect(told).toContain('  2 transcripts are the beginning of a longer one')
     expect(await toldOf('log')).toEqual(says('Error: '))
+    expect((await timeline('log')).turns[0]?.rounds[0]?.response).toMatchObject({ stop: 'calls', finish: 'stop' })
     const turns = await look(async (log) => [...(log.bundle?.turns() ?? [])])
     expect(turns.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens])).toEqual([
       [30, 2],
