@@ -54,7 +54,7 @@ export function piecesOfMessage(value: unknown, where: string): Piece[] {
   if (role !== 'user' && role !== 'assistant')
     throw invalid(
       `${where}.role`,
-      `is ${shown(role)}; must be user or assistant${role === 'tool' ? '. Is it of OpenAI? (--format openai)' : ''}`,
+      `is ${shown(role)}; must be user or assistant${role === 'tool' || role === 'developer' ? '. Is it of OpenAI? (--format openai)' : ''}`,
     )
   if (role === 'assistant' && 'tool_calls' in message) throw invalid(where, 'has tool_calls, which are of OpenAI: give --format openai')
   const { content } = message

@@ -490,6 +490,7 @@ describe('weir import-transcript', () => {
     ['a call of a user', 'anthropic', [{ role: 'user', content: [{ type: 'tool_use', id: 'c' }] }], 'content[0].type: is "tool_use"'],
     ['a text', 'openai', '"hello"', 'log.json: is "hello"; must be an object'],
     ['another role', 'anthropic', [{ role: 'king', content: '' }], 'log.json messages[0].role: is "king"; must be user or assistant'],
+    ['a role of OpenAI', 'anthropic', [{ role: 'developer', content: '' }], 'Is it of OpenAI? (--format openai)'],
     ['messages of OpenAI', 'anthropic', chat, 'which are of OpenAI: give --format openai'],
     ['messages of Anthropic', 'openai', anthropic, 'which is of Anthropic: give --format anthropic'],
     [
