@@ -45,6 +45,6 @@ export function laneNames(lanes: readonly Lane[]): HTMLElement {
   return element(
     'div',
     { class: 'lane-names', 'aria-hidden': 'true' },
-    ['rounds', ...lanes].map((name) => element('span', { class: name }, name)),
+    ['rounds', ...lanes].map((name) => element('span', {}, name)),
   )
 }

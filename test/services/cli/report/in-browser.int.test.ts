@@ -111,6 +111,33 @@ inBrowser('the page in a browser', () => {
     expect(await rows()).toBe(1_000)
   })
 
+  it('makes few rows in one frame, so that none is late while somebody scrolls', async () => {
+    await browser.open(fileOf('scrolled', { c: longConversation(400, 0) }))
+    const most = await browser.evaluate(`new Promise((done) => {
+      let most = 0
+      const watcher = new MutationObserver((changes) => {
+        const made = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node.matches?.('.round-row')).length
+        most = Math.max(most, made)
+        if (document.querySelector('[data-place="300"]') !== null) done(most)
+      })
+      watcher.observe(document.querySelector('.chunk').parentNode, { childList: true, subtree: true })
+      const step = () => { scrollBy(0, 300); if (document.querySelector('[data-place="300"]') === null) requestAnimationFrame(step) }
+      step()
+    })`)
+    expect(most).toBe(10)
+  })
+
+  it('shows a folded loop as one block of the time axis, as wide as it lasted, and its rounds when it is opened', async () => {
+    await browser.open(fileOf('axis', { c: longConversation(20, 10) }))
+    const loop = 'document.querySelector(".lanes .fold.loop")'
+    expect(await browser.evaluate(`${loop}.querySelector("text").textContent`)).toMatch(/^loop: rounds 11 to 20, \d+ ms$/)
+    const share = `${loop}.getBoundingClientRect().width / document.querySelector(".lanes").clientWidth`
+    expect(await browser.evaluate<number>(share)).toBeGreaterThan(0.4)
+    await browser.evaluate('document.querySelector(".loop-head").click()')
+    expect(await browser.evaluate(loop)).toBeNull()
+    expect(await browser.evaluate('[...document.querySelectorAll(".cell title")].at(-1).textContent')).toMatch(/^round 20, /)
+  })
+
   it('fits a narrow window, opened rows too', async () => {
     await browser.send('Emulation.setDeviceMetricsOverride', { width: 390, height: 800, deviceScaleFactor: 1, mobile: false })
     await browser.open(fileOf('narrow', { c: longConversation(12, 5) }))
