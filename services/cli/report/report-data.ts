@@ -17,13 +17,17 @@ export type MadeReport = { data: ReportData; records: RecordTable }
 /** `given`: the records that the timeline was made of. `where`: the partition that they stand in, and the prefix of their topics. */
 export function reportData(timeline: Timeline, given: readonly Logged[], where: { partition: number; topicPrefix: string }): MadeReport {
   const table = beginTable()
-  const byTurn = Map.groupBy(inOrder(given), turnOf)
-  const turns = timeline.turns.map((turn) => shownTurn(turn, byTurn.get(turn.turn) ?? [], table))
+  const byMessage = new Map(timeline.turns.map(({ messageId, turn }) => [messageId, turn]))
+  const byTurn = Map.groupBy(inOrder(given), (record) => turnOf(record, byMessage))
+  const opened = new Set(given.filter(({ topic }) => topic === 'conversation-events').map(({ offset }) => offset))
+  const turns = timeline.turns.map((turn) =>
+    shownTurn({ turn, records: byTurn.get(turn.turn) ?? [], isWhole: opened.has(turn.turn) }, table),
+  )
   const shown = new Set(timeline.turns.map(({ turn }) => turn))
   const others = [...byTurn].flatMap(([turn, records]) => (turn !== undefined && shown.has(turn) ? [] : records))
   const figures = turns.map(({ figures }) => figures).reduce(summed, nothing)
   const told = sentenceOfAll(
-    turns.map(({ shown: { sentence, tone, loops } }, index) => ({ sentence, tone, loops, turn: timeline.turns[index] as TurnTimeline })),
+    turns.map(({ shown }, index) => ({ ...shown, turn: timeline.turns[index] as TurnTimeline })),
     figures,
   )
   const [only] = turns
@@ -41,7 +45,9 @@ export function reportData(timeline: Timeline, given: readonly Logged[], where: 
   }
 }
 
-function shownTurn(turn: TurnTimeline, records: Logged[], table: TableBuilder): { shown: ShownTurn; figures: Figures } {
+type Found = { turn: TurnTimeline; records: Logged[]; isWhole: boolean }
+
+function shownTurn({ turn, records, isWhole }: Found, table: TableBuilder): { shown: ShownTurn; figures: Figures } {
   const byRound = Map.groupBy(records, roundOf)
   const loops = loopsOf(turn.rounds)
   const figures = figuresOf(turn, loops)
@@ -58,10 +64,13 @@ function shownTurn(turn: TurnTimeline, records: Logged[], table: TableBuilder): 
     }
   })
   const others = [...byRound].flatMap(([round, own]) => (round === undefined || round === 0 ? own : []))
-  return { shown: { ...turn, ...sentenceOf(turn, loops, figures), loops, rounds, records: table.add(others) }, figures }
+  const told = sentenceOf({ turn, loops, isWhole }, figures)
+  return { shown: { ...turn, ...told, isWhole, loops, rounds, records: table.add(others) }, figures }
 }
 
-function turnOf({ message }: Logged): number | undefined {
+/** A user's message belongs to the turn that answers it, though it was written before there was one. */
+function turnOf({ message }: Logged, byMessage: Map<string, number>): number | undefined {
+  if (message?.type === 'user-message') return byMessage.get(message.messageId)
   return message !== undefined && 'turn' in message ? (message.turn ?? undefined) : undefined
 }
 

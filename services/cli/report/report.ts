@@ -8,6 +8,7 @@ import type { Settings } from '../../../shared/settings.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import { newestIds } from '../conversations/newest-activity.ts'
 import { knownRecords } from '../inspect/known-records.ts'
+import type { Logged } from '../inspect/logged.ts'
 import { inOrder } from '../inspect/logged.ts'
 import type { Timeline } from '../inspect/timeline.ts'
 import { timelineOf } from '../inspect/timeline-of.ts'
@@ -15,7 +16,8 @@ import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
-import type { IndexEntry } from './page/data.ts'
+import { indexEntry, listedEntry } from './index-entry.ts'
+import type { IndexEntry, ReportIndex } from './page/data.ts'
 import { pageHtml } from './page-html.ts'
 import type { MadeReport } from './report-data.ts'
 import { reportData } from './report-data.ts'
@@ -37,12 +39,27 @@ export async function report({ settings, bundle, options }: Report, out: NodeJS.
   const { output, force = false } = options
   const turn = turnIn(options)
   refuseTaken(output, { force, reads: bundle })
-  const { entries, reports } = await withLog(settings, (log) => read(log, { ...options, turn }), { bundle })
-  const index = { madeAt: systemClock.now(), source: sourceOf(settings, bundle), conversations: entries }
+  const { entries, reports, about } = await withLog(
+    settings,
+    async (log) => ({ ...(await read(log, { ...options, turn })), about: aboutBundle(log) }),
+    { bundle },
+  )
+  const index = { madeAt: systemClock.now(), source: sourceOf(settings, bundle), ...about, conversations: entries }
   const bytes = await writeWhole(output, pageHtml(index, reports), { force })
   const rounds = entries.reduce((sum, entry) => sum + entry.rounds, 0)
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-  out.write(`${printable(output)}: ${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}. Open it in a browser.\n`)
+  const told = `${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}${notWhole(entries)}`
+  out.write(`${printable(output)}: ${told}. Open it in a browser.\n`)
+}
+
+/** In the words of `weir export`. */
+function notWhole(entries: IndexEntry[]): string {
+  const open = entries.reduce((sum, { openTurns }) => sum + openTurns, 0)
+  const cut = entries.reduce((sum, { cutTurns }) => sum + cutTurns, 0)
+  return [
+    open > 0 ? `; ${count(open, 'turn')} had not ended` : '',
+    cut > 0 ? `; the log has no longer got the beginning of ${count(cut, 'turn')}` : '',
+  ].join('')
 }
 
 function turnIn({ turn, conversation }: ReportOptions): number | undefined {
@@ -60,6 +77,10 @@ function sourceOf({ bus }: Settings, bundle: string | undefined): string {
   return bus === 'kafka' ? 'Kafka' : 'a data folder'
 }
 
+function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'redaction'> {
+  return { exportedAt: bundle === undefined ? null : Date.parse(bundle.facts.madeAt), redaction: bundle?.facts.redaction ?? null }
+}
+
 // ── Reading ──
 
 type Found = { entries: IndexEntry[]; reports: MadeReport[] }
@@ -73,41 +94,33 @@ async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wan
   let rounds = 0
   for (const id of ids) {
     if (reports.length >= shownMax || rounds >= roundsMax) {
-      entries.push({ ...unread, conversation: id })
+      entries.push(listedEntry(id))
       continue
     }
     const { report, from, to } = await reportOf(id, log, { turn, reasoning })
-    const { timeline, sentence, tone, figures } = report.data
-    rounds += figures.rounds
-    entries.push({
-      ...{ conversation: id, sentence, tone, from, to },
-      turns: timeline.turns.length,
-      rounds: figures.rounds,
-      place: reports.length,
-    })
+    const entry = indexEntry({ conversation: id, from, to, place: reports.length }, report.data)
+    rounds += entry.rounds
+    entries.push(entry)
     reports.push(report)
   }
   return { entries, reports }
 }
 
-const unread = {
-  sentence: ['Not in this page: it would have become too large.'],
-  tone: 'warning' as const,
-  turns: 0,
-  rounds: 0,
-  from: null,
-  to: null,
-  place: null,
-}
-
 async function reportOf(conversation: string, log: OpenLog, { turn, reasoning }: { turn: number | undefined; reasoning: boolean }) {
   const records = inOrder(await knownRecords(conversation, log))
   const timeline = timelineOf(conversation, records, { reasoning })
-  const chosen =
-    turn === undefined ? records : records.filter(({ message }) => message !== undefined && 'turn' in message && message.turn === turn)
+  const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
+  const chosen = turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))
   const shown = turn === undefined ? timeline : onlyTurn(timeline, turn)
   const where = { partition: partitionOf(conversation, log.partitions), topicPrefix: log.topicPrefix }
   return { report: reportData(shown, chosen, where), from: records[0]?.time ?? null, to: records.at(-1)?.time ?? null }
+}
+
+/** Its own records, and those from which it began: what opened it, and the message that it answers. */
+function isOfTurn({ topic, offset, message }: Logged, turn: number, messageId: string | undefined): boolean {
+  if (topic === 'conversation-events' && offset === turn) return true
+  if (message?.type === 'user-message') return message.messageId === messageId
+  return message !== undefined && 'turn' in message && message.turn === turn
 }
 
 function onlyTurn(timeline: Timeline, turn: number): Timeline {

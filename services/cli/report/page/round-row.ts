@@ -32,7 +32,7 @@ export function rowHead({ timeline: { turns } }: ReportData, row: Row, slowestMs
 }
 
 function turnHead(turn: ShownTurn, place: number, turns: number): HTMLElement {
-  const { text, startedAt, rounds, sentence, tone } = turn
+  const { text, startedAt, rounds, sentence, tone, isWhole } = turn
   return element(
     'div',
     { class: 'turn-head' },
@@ -43,6 +43,7 @@ function turnHead(turn: ShownTurn, place: number, turns: number): HTMLElement {
       element('span', { class: 'faint' }, ` ${count(rounds.length, 'round')}, ${second(startedAt)}`),
     ),
     turns > 1 && element('p', { class: 'turn-asked' }, text === null ? '(its text is no longer in the log)' : flowing(text)),
+    turns > 1 && !isWhole && element('p', { class: 'warning' }, 'Its beginning is missing: the log had deleted it before it was read.'),
     turns > 1 && element('p', { class: `turn-sentence ${tone}` }, phrases(sentence)),
   )
 }

@@ -60,6 +60,11 @@ describe('the data of a report', () => {
     expect(found?.map(({ previous }) => previous)).toEqual([null, null])
   })
 
+  it('put a message under the turn that answers it', () => {
+    const [from, to] = data.timeline.turns[0]!.records
+    expect(records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type)).toContain('user-message')
+  })
+
   it('are told as far as they go where the detector cannot take a record', () => {
     const records = longConversation(4, 0)
     const broken = records.find(({ message }) => message?.type === 'round-checked' && message.round === 3)!
