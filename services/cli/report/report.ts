@@ -10,6 +10,7 @@ import { newestIds } from '../conversations/newest-activity.ts'
 import { knownRecords } from '../inspect/known-records.ts'
 import type { Logged } from '../inspect/logged.ts'
 import { inOrder } from '../inspect/logged.ts'
+import { recordsOf } from '../inspect/recorded.ts'
 import type { Timeline } from '../inspect/timeline.ts'
 import { timelineOf } from '../inspect/timeline-of.ts'
 import type { OpenLog } from '../open-log.ts'
@@ -39,7 +40,7 @@ export async function report({ settings, bundle, options }: Report, out: NodeJS.
   const { output, force = false } = options
   const turn = turnIn(options)
   refuseTaken(output, { force, reads: bundle })
-  const { entries, reports, about } = await withLog(
+  const { entries, reports, gone, about } = await withLog(
     settings,
     async (log) => ({ ...(await read(log, { ...options, turn })), about: aboutBundle(log) }),
     { bundle },
@@ -48,17 +49,18 @@ export async function report({ settings, bundle, options }: Report, out: NodeJS.
   const bytes = await writeWhole(output, pageHtml(index, reports), { force })
   const rounds = entries.reduce((sum, entry) => sum + entry.rounds, 0)
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-  const told = `${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}${notWhole(entries)}`
+  const told = `${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}${notWhole(entries, gone)}`
   out.write(`${printable(output)}: ${told}. Open it in a browser.\n`)
 }
 
 /** In the words of `weir export`. */
-function notWhole(entries: IndexEntry[]): string {
+function notWhole(entries: IndexEntry[], gone: number): string {
   const open = entries.reduce((sum, { openTurns }) => sum + openTurns, 0)
   const cut = entries.reduce((sum, { cutTurns }) => sum + cutTurns, 0)
   return [
     open > 0 ? `; ${count(open, 'turn')} had not ended` : '',
     cut > 0 ? `; the log has no longer got the beginning of ${count(cut, 'turn')}` : '',
+    gone > 0 ? `; of ${count(gone, 'older conversation')} nothing is left to show` : '',
   ].join('')
 }
 
@@ -83,7 +85,8 @@ function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'red
 
 // ── Reading ──
 
-type Found = { entries: IndexEntry[]; reports: MadeReport[] }
+/** `gone`: conversations of which the log has no longer got more than that there was one. */
+type Found = { entries: IndexEntry[]; reports: MadeReport[]; gone: number }
 type Wanted = { conversation?: string; turn: number | undefined; reasoning?: boolean }
 
 async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wanted): Promise<Found> {
@@ -92,22 +95,31 @@ async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wan
   const entries: IndexEntry[] = []
   const reports: MadeReport[] = []
   let rounds = 0
+  let gone = 0
   for (const id of ids) {
     if (reports.length >= shownMax || rounds >= roundsMax) {
       entries.push(listedEntry(id))
       continue
     }
-    const { report, from, to } = await reportOf(id, log, { turn, reasoning })
+    const records = conversation === undefined ? await recordsOf(id, log) : await knownRecords(id, log)
+    if (records.length === 0) {
+      gone += 1
+      continue
+    }
+    const { report, from, to } = reportOf(id, inOrder(records), { log, turn, reasoning })
     const entry = indexEntry({ conversation: id, from, to, place: reports.length }, report.data)
     rounds += entry.rounds
     entries.push(entry)
     reports.push(report)
   }
-  return { entries, reports }
+  if (reports.length === 0)
+    throw new WeirError('conversation.unknown', 'the log has no longer got any conversation, only that there were some: nothing to report')
+  return { entries, reports, gone }
 }
 
-async function reportOf(conversation: string, log: OpenLog, { turn, reasoning }: { turn: number | undefined; reasoning: boolean }) {
-  const records = inOrder(await knownRecords(conversation, log))
+type Showing = { log: OpenLog; turn: number | undefined; reasoning: boolean }
+
+function reportOf(conversation: string, records: Logged[], { log, turn, reasoning }: Showing) {
   const timeline = timelineOf(conversation, records, { reasoning })
   const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
   const chosen = turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))

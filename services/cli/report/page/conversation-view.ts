@@ -22,7 +22,7 @@ export type View = { node: HTMLElement; drawn: () => void; leave: () => void }
 /** Rounds of a page on paper whose details are printed too. */
 const printedDetailsMax = 60
 /** As wide as the lanes are on a sheet of A4 or letter. */
-const paperPixels = 600
+const paperPixels = 640
 
 export function conversationView(data: ReportData, index: ReportIndex, readRecords: () => RecordTable): View {
   const { turns } = data.timeline

@@ -9,7 +9,6 @@ import { element } from './element.ts'
 import { guardLines } from './guard-lines.ts'
 import { icon } from './icons.ts'
 import type { RecordsView } from './records-view.ts'
-import { rungWords } from './round-row.ts'
 import { lanes, shares } from './spans.ts'
 import { code, number, quote } from './words.ts'
 
@@ -85,6 +84,14 @@ function said({ text, reasoning, textCalls, stop, finish }: ResponseTimeline): C
   ]
 }
 
+/** Of the ladder that it climbs. */
+const rungWords = {
+  nudge: 'the model is warned in its next request',
+  text_only: 'the next round has no tools',
+  end: 'the turn ends here',
+} as const
+const rungsInShort: Record<string, string> = { none: '', nudge: 'warned', text_only: 'no tools', end: 'ended' }
+
 function interventionBlock({
   rung,
   ordinary,
@@ -132,15 +139,18 @@ function streakBlock(streaks: StreakChange[]): HTMLElement {
         ' → ',
         element('b', { class: after > before ? 'warning' : 'good' }, String(after)),
       ),
-      element('td', { class: 'faint' }, rung === 'none' ? '' : rung.replace('_', ' ')),
+      element('td', { class: 'faint' }, rungsInShort[rung] ?? rung),
     ),
   )
   const head = element(
     'tr',
     {},
-    ['Streak', 'Rounds', 'Rung'].map((title) => element('th', { scope: 'col' }, title)),
+    ['What', 'Rounds', 'The model is'].map((title) => element('th', { scope: 'col' }, title)),
   )
-  return block('What came back', element('table', { class: 'streaks' }, element('thead', {}, head), element('tbody', {}, rows)))
+  return block(
+    'What came back, before this round and after it',
+    element('table', { class: 'streaks' }, element('thead', {}, head), element('tbody', {}, rows)),
+  )
 }
 
 function timesBlock(round: ShownRound): HTMLElement {

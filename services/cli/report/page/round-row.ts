@@ -89,7 +89,8 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLE
   )
 }
 
-export const rungWords = { nudge: 'nudge', text_only: 'then text only', end: 'end' } as const
+/** What follows from an intervention. */
+const rungWords = { nudge: 'warned', text_only: 'then text only', end: 'turn ended' } as const
 
 function flagsOf({ callsLeft, intervention }: ShownRound): HTMLElement | null {
   if (callsLeft !== 0 && intervention === null) return null

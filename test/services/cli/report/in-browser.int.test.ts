@@ -11,6 +11,7 @@ import { pageHtml } from '../../../../services/cli/report/page-html.ts'
 import { reportData } from '../../../../services/cli/report/report-data.ts'
 import type { Browser } from '../../../support/chromium.ts'
 import { findChromium, openChromium } from '../../../support/chromium.ts'
+import { conversationLog, response } from '../inspect/conversation-log.ts'
 import { hostileConversation, hostileTexts } from './hostile-conversation.ts'
 import { longConversation } from './long-conversation.ts'
 
@@ -139,6 +140,24 @@ inBrowser('the page in a browser', () => {
     await browser.evaluate('document.querySelector(".loop-head").click()')
     expect(await browser.evaluate(loop)).toBeNull()
     expect(await browser.evaluate('[...document.querySelectorAll(".cell title")].at(-1).textContent')).toMatch(/^round 20, /)
+  })
+
+  it('keeps a text in its row, however long it is, and the mark beside it in sight', async () => {
+    const log = conversationLog()
+    const said = response({ text: 'It is a long story, and it goes on and on. '.repeat(20) })
+    log.begin()
+    log.ask(1, { callsLeft: 0 })
+    log.answer(1, said)
+    log.check(1, said)
+    log.conclude(1, said)
+    log.end(said.text)
+    for (const width of [390, 800, 1200]) {
+      await browser.send('Emulation.setDeviceMetricsOverride', { width, height: 800, deviceScaleFactor: 1, mobile: false })
+      await browser.open(fileOf('text', { c: log.records }))
+      const overlap =
+        'document.querySelector(".flags").getBoundingClientRect().right - document.querySelector(".round-head").getBoundingClientRect().right'
+      expect(await browser.evaluate<number>(overlap)).toBeLessThanOrEqual(0)
+    }
   })
 
   it('says what is missing, where the log had deleted the beginning', async () => {
