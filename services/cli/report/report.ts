@@ -83,6 +83,11 @@ function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'red
   return { exportedAt: bundle === undefined ? null : Date.parse(bundle.facts.madeAt), redaction: bundle?.facts.redaction ?? null }
 }
 
+/** A bundle says what was so when it was made. */
+function readAt({ bundle }: OpenLog): number {
+  return bundle === undefined ? systemClock.now() : Date.parse(bundle.facts.madeAt)
+}
+
 // ── Reading ──
 
 /** `gone`: conversations of which the log has no longer got more than that there was one. */
@@ -124,7 +129,7 @@ function reportOf(conversation: string, records: Logged[], { log, turn, reasonin
   const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
   const chosen = turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))
   const shown = turn === undefined ? timeline : onlyTurn(timeline, turn)
-  const where = { partition: partitionOf(conversation, log.partitions), topicPrefix: log.topicPrefix }
+  const where = { partition: partitionOf(conversation, log.partitions), topicPrefix: log.topicPrefix, readAt: readAt(log) }
   return { report: reportData(shown, chosen, where), from: records[0]?.time ?? null, to: records.at(-1)?.time ?? null }
 }
 

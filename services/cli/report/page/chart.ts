@@ -29,7 +29,7 @@ export type ChartOptions = {
 }
 
 export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, onLoop }: ChartOptions): Chart {
-  const ends = turns.map(endOf)
+  const ends = turns.map(({ until }) => until)
   const begins = turns.map(({ startedAt }) => startedAt)
   const spans = turns.map((turn, index) => spansOf(turn, ends[index] ?? 0))
   const from = Math.min(...spans.flatMap((own) => own.slice(0, 1).map((span) => span.from)), begins[0] ?? 0)
@@ -125,11 +125,6 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
       place()
     },
   }
-}
-
-function endOf({ end, rounds, startedAt }: ShownTurn): number {
-  const last = rounds.at(-1)
-  return Math.max(end?.at ?? 0, last?.endedAt ?? 0, last?.askedAt ?? 0, startedAt)
 }
 
 function described(turns: ShownTurn[], ms: number): string {

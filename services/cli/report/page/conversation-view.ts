@@ -29,7 +29,7 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
   const unfolded = new Set<string>()
   const opened = new Set<string>()
   const records = recordsView(readRecords)
-  const slowestMs = turns.flatMap(({ rounds }) => rounds).reduce((most, round) => Math.max(most, lastedOf(round)), 1)
+  const slowestMs = turns.reduce((most, turn) => turn.rounds.reduce((more, round) => Math.max(more, lastedOf(round, turn.until)), most), 1)
   let kind: Kind = 'all'
   let words: string[] = []
   let current = -1
@@ -192,8 +192,8 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
   }
 }
 
-function lastedOf({ askedAt, endedAt }: ShownRound): number {
-  return askedAt === null || endedAt === null ? 0 : endedAt - askedAt
+function lastedOf({ askedAt, endedAt }: ShownRound, until: number): number {
+  return askedAt === null ? 0 : (endedAt ?? until) - askedAt
 }
 
 /** What no turn tells: messages that opened none, records that a stage could not take. */

@@ -62,6 +62,8 @@ export type ReportData = {
 export type ShownTurn = Omit<TurnTimeline, 'rounds'> & {
   /** The record that opened it is there; else the log had deleted it, and maybe more. */
   isWhole: boolean
+  /** Until when it is known: when it ended, or when the log was read. */
+  until: number
   sentence: Phrase[]
   tone: Tone
   /** In the order of their rounds; they do not overlap. */

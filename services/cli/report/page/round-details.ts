@@ -29,7 +29,7 @@ export function roundDetails(data: ReportData, turn: ShownTurn, round: ShownRoun
     intervention !== null && interventionBlock(intervention),
     guards.length > 0 && block('Guards', guardLines(guards)),
     streaks.length > 0 && streakBlock(streaks),
-    timesBlock(round),
+    timesBlock(round, turn.until),
     response !== null && usageBlock(response),
   ]
   return element(
@@ -153,9 +153,9 @@ function streakBlock(streaks: StreakChange[]): HTMLElement {
   )
 }
 
-function timesBlock(round: ShownRound): HTMLElement {
+function timesBlock(round: ShownRound, until: number): HTMLElement {
   const { askedAt, endedAt } = round
-  const parts = shares(round, endedAt ?? askedAt ?? 0)
+  const parts = shares(round, until)
   return block(
     'Times',
     element(

@@ -84,7 +84,7 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLE
       marks.length > marksMax && element('span', { class: 'faint' }, `+${marks.length - marksMax + 1}`),
     ),
     element('span', { class: calls.length > 0 ? 'what two' : 'what' }, whatOf(round, flagsOf(round))),
-    timeBar(round, slowestMs),
+    timeBar(round, slowestMs, turn.until),
     element('span', { class: 'took' }, askedAt === null || endedAt === null ? 'open' : took(Math.max(0, endedAt - askedAt))),
   )
 }
@@ -147,8 +147,7 @@ function flowing(text: string, max = charactersMax): string {
 }
 
 /** Where the time of the round went, as long as the round took compared with the slowest one. */
-function timeBar(round: ShownRound, slowestMs: number): HTMLElement {
-  const until = round.endedAt ?? round.askedAt ?? 0
+function timeBar(round: ShownRound, slowestMs: number, until: number): HTMLElement {
   const parts = shares(round, until)
   const sum = lanes.reduce((total, lane) => total + parts[lane], 0)
   const node = element('span', { class: 'time-bar', 'aria-hidden': 'true' })
