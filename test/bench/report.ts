@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { timelineOf } from '../../services/cli/inspect/timeline-of.ts'
+import { indexEntry } from '../../services/cli/report/index-entry.ts'
 import { pageHtml } from '../../services/cli/report/page-html.ts'
 import { reportData } from '../../services/cli/report/report-data.ts'
 import { longConversation } from '../services/cli/report/long-conversation.ts'
@@ -38,9 +39,8 @@ function make(file: string): Row[] {
   const records = longConversation(rounds, 300)
   const start = process.cpuUsage()
   const report = reportData(timelineOf('long', records, { reasoning: true }), records, { partition: 0, topicPrefix: 'weir.' })
-  const { sentence, tone } = report.data
-  const entry = { conversation: 'long', sentence, tone, turns: 1, rounds, from: 0, to: 1, place: 0 }
-  const pieces = pageHtml({ madeAt: 0, source: 'a bench', conversations: [entry] }, [report])
+  const entry = indexEntry({ conversation: 'long', from: 0, to: 1, place: 0 }, report.data)
+  const pieces = pageHtml({ madeAt: 0, source: 'a bench', exportedAt: null, redaction: null, conversations: [entry] }, [report])
   const { user, system } = process.cpuUsage(start)
   writeFileSync(file, pieces.join(''))
   return [

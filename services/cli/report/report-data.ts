@@ -14,16 +14,26 @@ import { streaksOf } from './streaks.ts'
 
 export type MadeReport = { data: ReportData; records: RecordTable }
 
-/** `given`: the records that the timeline was made of. `where`: the partition that they stand in, and the prefix of their topics. */
-export function reportData(timeline: Timeline, given: readonly Logged[], where: { partition: number; topicPrefix: string }): MadeReport {
+export type Where = { partition: number; topicPrefix: string; readAt?: number }
+
+/**
+ * `given`: the records that the timeline was made of. `partition`: the one that they stand in. `readAt`: when the log was read, for what was not over then;
+ * without it nothing is known beyond its last record.
+ */
+export function reportData(timeline: Timeline, given: readonly Logged[], { readAt = 0, ...where }: Where): MadeReport {
   const table = beginTable()
-  const byTurn = Map.groupBy(inOrder(given), turnOf)
-  const turns = timeline.turns.map((turn) => shownTurn(turn, byTurn.get(turn.turn) ?? [], table))
+  const byMessage = new Map(timeline.turns.map(({ messageId, turn }) => [messageId, turn]))
+  const byTurn = Map.groupBy(inOrder(given), (record) => turnOf(record, byMessage))
+  const opened = new Set(given.filter(({ topic }) => topic === 'conversation-events').map(({ offset }) => offset))
+  const turns = timeline.turns.map((turn) => {
+    const records = byTurn.get(turn.turn) ?? []
+    return shownTurn({ turn, records, isWhole: opened.has(turn.turn), until: untilOf(turn, records, readAt) }, table)
+  })
   const shown = new Set(timeline.turns.map(({ turn }) => turn))
   const others = [...byTurn].flatMap(([turn, records]) => (turn !== undefined && shown.has(turn) ? [] : records))
   const figures = turns.map(({ figures }) => figures).reduce(summed, nothing)
   const told = sentenceOfAll(
-    turns.map(({ shown: { sentence, tone, loops } }, index) => ({ sentence, tone, loops, turn: timeline.turns[index] as TurnTimeline })),
+    turns.map(({ shown }, index) => ({ ...shown, turn: timeline.turns[index] as TurnTimeline })),
     figures,
   )
   const [only] = turns
@@ -41,10 +51,12 @@ export function reportData(timeline: Timeline, given: readonly Logged[], where: 
   }
 }
 
-function shownTurn(turn: TurnTimeline, records: Logged[], table: TableBuilder): { shown: ShownTurn; figures: Figures } {
+type Found = { turn: TurnTimeline; records: Logged[]; isWhole: boolean; until: number }
+
+function shownTurn({ turn, records, isWhole, until }: Found, table: TableBuilder): { shown: ShownTurn; figures: Figures } {
   const byRound = Map.groupBy(records, roundOf)
   const loops = loopsOf(turn.rounds)
-  const figures = figuresOf(turn, loops)
+  const figures = figuresOf(turn, loops, until)
   const streaks = streaksOf(records)
   const earlier = earlierCalls()
   const rounds = turn.rounds.map((round): ShownRound => {
@@ -58,10 +70,13 @@ function shownTurn(turn: TurnTimeline, records: Logged[], table: TableBuilder): 
     }
   })
   const others = [...byRound].flatMap(([round, own]) => (round === undefined || round === 0 ? own : []))
-  return { shown: { ...turn, ...sentenceOf(turn, loops, figures), loops, rounds, records: table.add(others) }, figures }
+  const told = sentenceOf({ turn, loops, isWhole }, figures)
+  return { shown: { ...turn, ...told, isWhole, until, loops, rounds, records: table.add(others) }, figures }
 }
 
-function turnOf({ message }: Logged): number | undefined {
+/** A user's message belongs to the turn that answers it, though it was written before there was one. */
+function turnOf({ message }: Logged, byMessage: Map<string, number>): number | undefined {
+  if (message?.type === 'user-message') return byMessage.get(message.messageId)
   return message !== undefined && 'turn' in message ? (message.turn ?? undefined) : undefined
 }
 
@@ -73,14 +88,20 @@ function declarationsIn(own: Logged[]): Declaration[] {
   return all(own, 'round-checked')[0]?.message.declarations ?? []
 }
 
+/** The end of a round may be written a moment after that of its turn. */
+function untilOf({ end, rounds, startedAt }: TurnTimeline, records: Logged[], readAt: number): number {
+  const known = end === null ? Math.max(readAt, records.at(-1)?.time ?? 0) : end.at
+  return Math.max(known, rounds.at(-1)?.endedAt ?? 0, startedAt)
+}
+
 // ── Figures ──
 
 const nothing: Figures = {
   ...{ rounds: 0, loopRounds: 0, ms: 0, loopMs: 0, inputTokens: 0, outputTokens: 0, loopTokens: 0, calls: 0, ran: 0, stopped: 0 },
 }
 
-function figuresOf({ rounds, startedAt, end }: TurnTimeline, loops: Loop[]): Figures {
-  const last = end?.at ?? rounds.at(-1)?.endedAt ?? rounds.at(-1)?.askedAt ?? startedAt
+function figuresOf({ rounds, startedAt, end }: TurnTimeline, loops: Loop[], until: number): Figures {
+  const last = end?.at ?? until
   const figures = rounds.map(figuresOfRound).reduce(summed, nothing)
   return {
     ...figures,

@@ -8,14 +8,17 @@ import type { Settings } from '../../../shared/settings.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import { newestIds } from '../conversations/newest-activity.ts'
 import { knownRecords } from '../inspect/known-records.ts'
+import type { Logged } from '../inspect/logged.ts'
 import { inOrder } from '../inspect/logged.ts'
+import { recordsOf } from '../inspect/recorded.ts'
 import type { Timeline } from '../inspect/timeline.ts'
 import { timelineOf } from '../inspect/timeline-of.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
-import type { IndexEntry } from './page/data.ts'
+import { indexEntry, listedEntry } from './index-entry.ts'
+import type { IndexEntry, ReportIndex } from './page/data.ts'
 import { pageHtml } from './page-html.ts'
 import type { MadeReport } from './report-data.ts'
 import { reportData } from './report-data.ts'
@@ -37,12 +40,28 @@ export async function report({ settings, bundle, options }: Report, out: NodeJS.
   const { output, force = false } = options
   const turn = turnIn(options)
   refuseTaken(output, { force, reads: bundle })
-  const { entries, reports } = await withLog(settings, (log) => read(log, { ...options, turn }), { bundle })
-  const index = { madeAt: systemClock.now(), source: sourceOf(settings, bundle), conversations: entries }
+  const { entries, reports, gone, about } = await withLog(
+    settings,
+    async (log) => ({ ...(await read(log, { ...options, turn })), about: aboutBundle(log) }),
+    { bundle },
+  )
+  const index = { madeAt: systemClock.now(), source: sourceOf(settings, bundle), ...about, conversations: entries }
   const bytes = await writeWhole(output, pageHtml(index, reports), { force })
   const rounds = entries.reduce((sum, entry) => sum + entry.rounds, 0)
   const size = bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
-  out.write(`${printable(output)}: ${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}. Open it in a browser.\n`)
+  const told = `${count(reports.length, 'conversation')}, ${count(rounds, 'round')}, ${size}${notWhole(entries, gone)}`
+  out.write(`${printable(output)}: ${told}. Open it in a browser.\n`)
+}
+
+/** In the words of `weir export`. */
+function notWhole(entries: IndexEntry[], gone: number): string {
+  const open = entries.reduce((sum, { openTurns }) => sum + openTurns, 0)
+  const cut = entries.reduce((sum, { cutTurns }) => sum + cutTurns, 0)
+  return [
+    open > 0 ? `; ${count(open, 'turn')} had not ended` : '',
+    cut > 0 ? `; the log has no longer got the beginning of ${count(cut, 'turn')}` : '',
+    gone > 0 ? `; of ${count(gone, 'older conversation')} nothing is left to show` : '',
+  ].join('')
 }
 
 function turnIn({ turn, conversation }: ReportOptions): number | undefined {
@@ -60,9 +79,19 @@ function sourceOf({ bus }: Settings, bundle: string | undefined): string {
   return bus === 'kafka' ? 'Kafka' : 'a data folder'
 }
 
+function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'redaction'> {
+  return { exportedAt: bundle === undefined ? null : Date.parse(bundle.facts.madeAt), redaction: bundle?.facts.redaction ?? null }
+}
+
+/** A bundle says what was so when it was made. */
+function readAt({ bundle }: OpenLog): number {
+  return bundle === undefined ? systemClock.now() : Date.parse(bundle.facts.madeAt)
+}
+
 // ── Reading ──
 
-type Found = { entries: IndexEntry[]; reports: MadeReport[] }
+/** `gone`: conversations of which the log has no longer got more than that there was one. */
+type Found = { entries: IndexEntry[]; reports: MadeReport[]; gone: number }
 type Wanted = { conversation?: string; turn: number | undefined; reasoning?: boolean }
 
 async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wanted): Promise<Found> {
@@ -71,43 +100,44 @@ async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wan
   const entries: IndexEntry[] = []
   const reports: MadeReport[] = []
   let rounds = 0
+  let gone = 0
   for (const id of ids) {
     if (reports.length >= shownMax || rounds >= roundsMax) {
-      entries.push({ ...unread, conversation: id })
+      entries.push(listedEntry(id))
       continue
     }
-    const { report, from, to } = await reportOf(id, log, { turn, reasoning })
-    const { timeline, sentence, tone, figures } = report.data
-    rounds += figures.rounds
-    entries.push({
-      ...{ conversation: id, sentence, tone, from, to },
-      turns: timeline.turns.length,
-      rounds: figures.rounds,
-      place: reports.length,
-    })
+    const records = conversation === undefined ? await recordsOf(id, log) : await knownRecords(id, log)
+    if (records.length === 0) {
+      gone += 1
+      continue
+    }
+    const { report, from, to } = reportOf(id, inOrder(records), { log, turn, reasoning })
+    const entry = indexEntry({ conversation: id, from, to, place: reports.length }, report.data)
+    rounds += entry.rounds
+    entries.push(entry)
     reports.push(report)
   }
-  return { entries, reports }
+  if (reports.length === 0)
+    throw new WeirError('conversation.unknown', 'the log has no longer got any conversation, only that there were some: nothing to report')
+  return { entries, reports, gone }
 }
 
-const unread = {
-  sentence: ['Not in this page: it would have become too large.'],
-  tone: 'warning' as const,
-  turns: 0,
-  rounds: 0,
-  from: null,
-  to: null,
-  place: null,
-}
+type Showing = { log: OpenLog; turn: number | undefined; reasoning: boolean }
 
-async function reportOf(conversation: string, log: OpenLog, { turn, reasoning }: { turn: number | undefined; reasoning: boolean }) {
-  const records = inOrder(await knownRecords(conversation, log))
+function reportOf(conversation: string, records: Logged[], { log, turn, reasoning }: Showing) {
   const timeline = timelineOf(conversation, records, { reasoning })
-  const chosen =
-    turn === undefined ? records : records.filter(({ message }) => message !== undefined && 'turn' in message && message.turn === turn)
+  const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
+  const chosen = turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))
   const shown = turn === undefined ? timeline : onlyTurn(timeline, turn)
-  const where = { partition: partitionOf(conversation, log.partitions), topicPrefix: log.topicPrefix }
+  const where = { partition: partitionOf(conversation, log.partitions), topicPrefix: log.topicPrefix, readAt: readAt(log) }
   return { report: reportData(shown, chosen, where), from: records[0]?.time ?? null, to: records.at(-1)?.time ?? null }
+}
+
+/** Its own records, and those from which it began: what opened it, and the message that it answers. */
+function isOfTurn({ topic, offset, message }: Logged, turn: number, messageId: string | undefined): boolean {
+  if (topic === 'conversation-events' && offset === turn) return true
+  if (message?.type === 'user-message') return message.messageId === messageId
+  return message !== undefined && 'turn' in message && message.turn === turn
 }
 
 function onlyTurn(timeline: Timeline, turn: number): Timeline {

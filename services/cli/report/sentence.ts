@@ -9,25 +9,31 @@ import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 
 export type Told = { sentence: Phrase[]; tone: Tone }
 
+/** `isWhole`: its beginning is there. */
+export type ToldTurn = { turn: TurnTimeline; loops: Loop[]; isWhole: boolean }
+
 /** `figures`: of this turn alone. */
-export function sentenceOf(turn: TurnTimeline, loops: Loop[], figures: Figures): Told {
+export function sentenceOf({ turn, loops, isWhole }: ToldTurn, figures: Figures): Told {
   const { phrases, tone } = endOf(turn, loops)
-  return { sentence: [...phrases, ...shareOf(loops, figures), ...costOf(figures), '.'], tone }
+  const cost = costOf(figures, { isWhole, isOver: turn.end !== null })
+  return { sentence: [...phrases, ...shareOf(loops, figures, isWhole), ...cost, '.'], tone }
 }
 
 /** Of a conversation with several turns. `figures`: of all of them. `turns`: each with what was told of it, and its own loops. */
-export function sentenceOfAll(turns: (Told & { turn: TurnTimeline; loops: Loop[] })[], figures: Figures): Told {
+export function sentenceOfAll(turns: (Told & ToldTurn)[], figures: Figures): Told {
   const [only] = turns
   if (only === undefined) return { sentence: ['No turn has begun in this conversation.'], tone: 'warning' }
   const answered = turns.filter(({ turn }) => turn.end?.outcome === 'answered').length
   const worst = turns.findLast(({ tone }) => tone === 'bad') ?? turns.findLast(({ tone }) => tone === 'warning')
   const all = `${shareWords(answered, turns.length)} ended with an answer`
   const loops = turns.flatMap((one) => one.loops)
+  const isWhole = turns.every((one) => one.isWhole)
+  const isOver = turns.every(({ turn }) => turn.end !== null)
+  const end: Phrase[] = [...shareOf(loops, figures, isWhole), ...costOf(figures, { isWhole, isOver }), '.']
   if (worst === undefined) {
     const looped = loops.length === 0 ? [] : loopText(loops, '; for a while ')
-    return { sentence: [all, ...looped, ...shareOf(loops, figures), ...costOf(figures), '.'], tone: 'good' }
+    return { sentence: [all, ...looped, ...end], tone: 'good' }
   }
-  const end: Phrase[] = [...shareOf(loops, figures), ...costOf(figures), '.']
   const place = turns.indexOf(worst) + 1
   const { phrases } = endOf(worst.turn, worst.loops)
   return { sentence: [all, `; turn ${place}: `, ...lowered(phrases), ...end], tone: worst.tone }
@@ -43,9 +49,14 @@ type End = { phrases: Phrase[]; tone: Tone }
 
 function endOf(turn: TurnTimeline, loops: Loop[]): End {
   const { end, rounds, startedAt } = turn
-  if (end === null)
-    return { phrases: [`The turn is still open after ${count(rounds.length, 'round')}: `, ...waitsFor(rounds.at(-1))], tone: 'warning' }
-  const after = `after ${count(end.totals.rounds, 'round')} and ${took(Math.max(0, end.at - startedAt))}`
+  if (end === null) {
+    const last = rounds.at(-1)
+    const where = last === undefined ? '' : `, in round ${last.round}`
+    return { phrases: [`Still running when the log was read${where}: `, ...waitsFor(last), ...loopText(loops, '; ')], tone: 'warning' }
+  }
+  const lasted = took(Math.max(0, end.at - startedAt))
+  const after =
+    end.totals.rounds === 0 ? `after ${lasted}, before the model was asked` : `after ${count(end.totals.rounds, 'round')} and ${lasted}`
   switch (end.outcome) {
     case 'answered':
       return answered(end, loops, after)
@@ -66,7 +77,7 @@ function answered({ cap, reason }: TurnEnd, loops: Loop[], after: string): End {
     cap === null
       ? loops.length === 0
         ? []
-        : [', once it was stopped: ', ...loopText(loops)]
+        : [', once Weir had stopped a loop: ', ...loopText(loops)]
       : [`, in the last response that it was allowed: its limit on ${capWords[cap]} was reached`, ...loopText(loops, ', while ')]
   return {
     phrases: [`The agent answered ${after}`, ...why, ...(isCut ? ['; its answer was cut short'] : [])],
@@ -132,15 +143,18 @@ function loopText(loops: Loop[], before = ''): Phrase[] {
 }
 
 /** `; 4 of 5 rounds (80 %) were that loop`, and nothing where none were. */
-function shareOf(loops: Loop[], { rounds, loopRounds }: Figures): Phrase[] {
+function shareOf(loops: Loop[], { rounds, loopRounds }: Figures, isWhole: boolean): Phrase[] {
   if (loopRounds === 0) return []
   const share = `${Math.round((100 * loopRounds) / Math.max(1, rounds))} %`
-  return [`; ${loopRounds} of ${count(rounds, 'round')} (${share}) ${loops.length === 1 ? 'were that loop' : 'were loops'}`]
+  const all = `${loopRounds} of ${isWhole ? '' : 'the '}${count(rounds, 'round')}${isWhole ? '' : ' that are left'}`
+  return [`; ${all} (${share}) ${loops.length === 1 ? 'were that loop' : 'were loops'}`]
 }
 
-function costOf({ inputTokens, outputTokens, loopRounds }: Figures): Phrase[] {
+function costOf({ inputTokens, outputTokens, loopRounds }: Figures, { isWhole, isOver }: { isWhole: boolean; isOver: boolean }): Phrase[] {
   const tokens = inputTokens + outputTokens
-  return tokens === 0 ? [] : [`${loopRounds === 0 ? '; it cost' : ', and it cost'} ${tokens.toLocaleString('en')} tokens in all`]
+  if (tokens === 0) return []
+  const cost = `cost ${tokens.toLocaleString('en')} tokens`
+  return [`${loopRounds === 0 ? '; ' : ', and '}${isWhole ? `it ${cost} ${isOver ? 'in all' : 'so far'}` : `what is left of it ${cost}`}`]
 }
 
 // ── What it was at ──

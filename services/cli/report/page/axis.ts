@@ -1,43 +1,87 @@
-// A time axis with folds: what is folded (a loop, a long wait, the time between turns) has a fixed width, everything else has its share of the rest. Pure.
+// A time axis: every millisecond gets the same width, but where the scale is broken, and that is drawn. Pure.
+// A1. A folded loop has the width of the time that it took: how much of a turn was a loop is seen at once.
+// A2. It has less only where the rounds around it could not be told apart, and more only where it could not be seen itself.
+// A3. What nobody wants to look at (the time between turns, most of a long wait) is left out, and its place says how much that is.
 
 import type { ShownTurn } from './data.ts'
 import { foldedMin } from './rows.ts'
 import type { Span } from './spans.ts'
 
-export type FoldKind = 'loop' | 'idle' | 'wait'
+/** idle: between two turns. long: within one span, which takes nearly all of the time. */
+export type FoldKind = 'loop' | 'idle' | 'long'
 
-/** `turn`: which one; `loop`: its place among the loops of that turn. */
+/** `turn`: which one; `loop`: its place among the loops of that turn, -1: it is none. */
 export type Fold = { kind: FoldKind; from: number; to: number; turn: number; loop: number }
 
-export type Piece = { from: number; to: number; x: number; width: number; fold: Fold | null }
+/** `isToScale`: it is as wide as plain time of its length. */
+export type Piece = { from: number; to: number; x: number; width: number; fold: Fold | null; isToScale: boolean }
 
-/** Wanted widths; together folds get this share of all at most. */
-const foldWidths: Record<FoldKind, number> = { loop: 96, idle: 14, wait: 40 }
-const foldsShareMax = 0.6
+/** `rounds`: how many are not folded. */
+export type Room = { width: number; rounds: number }
+
+const gapPixels = 46
+const gapsShareMax = 0.35
+/** A loop that can be seen and clicked. */
+const loopPixelsMin = 36
+const loopsShareMin = 0.3
+/** A round that can be told from its neighbours; all of them together get no more than this share for it. */
+const roundPixelsMin = 26
+const plainShareMin = 0.4
 
 /** In order, without gaps. `from`, `to`: of everything that is shown. */
-export function piecesOf(from: number, to: number, folds: Fold[], width: number): Piece[] {
+export function piecesOf(from: number, to: number, folds: Fold[], { width, rounds }: Room): Piece[] {
   const end = Math.max(to, from + 1)
   const known = withoutOverlap(folds, from, end)
-  const foldedMs = known.reduce((sum, fold) => sum + fold.to - fold.from, 0)
-  const plainMs = end - from - foldedMs
-  const wanted = known.reduce((sum, { kind }) => sum + foldWidths[kind], 0)
-  const shrink = plainMs === 0 ? width / Math.max(1, wanted) : Math.min(1, (foldsShareMax * width) / Math.max(1, wanted))
-  const perMs = plainMs === 0 ? 0 : (width - wanted * shrink) / plainMs
+  const loops = known.filter(({ kind }) => kind === 'loop')
+  const gaps = known.length - loops.length
+  const plainMs = end - from - sumOf(known.map(lengthOf))
+  const isAllGap = plainMs === 0 && loops.length === 0
+  const gapWidth = isAllGap ? width / Math.max(1, gaps) : Math.min(gapPixels, (gapsShareMax * width) / Math.max(1, gaps))
+  const room = width - gaps * gapWidth
+  const loopWidths = widthsOf(loops.map(lengthOf), plainMs, { width: room, rounds })
+  const perMs = plainMs === 0 ? 0 : (room - sumOf(loopWidths)) / plainMs
   const pieces: Piece[] = []
   let at = from
   let x = 0
   const add = (until: number, fold: Fold | null, pieceWidth: number) => {
-    pieces.push({ from: at, to: until, x, width: pieceWidth, fold })
+    const isToScale = fold === null || (fold.kind === 'loop' && isNear(pieceWidth, (until - at) * perMs, plainMs))
+    pieces.push({ from: at, to: until, x, width: pieceWidth, fold, isToScale })
     x += pieceWidth
     at = until
   }
   for (const fold of known) {
     if (fold.from > at) add(fold.from, null, (fold.from - at) * perMs)
-    add(fold.to, fold, foldWidths[fold.kind] * shrink)
+    add(fold.to, fold, fold.kind === 'loop' ? (loopWidths[loops.indexOf(fold)] ?? 0) : gapWidth)
   }
   if (end > at) add(end, null, (end - at) * perMs)
   return pieces
+}
+
+/** Keeps A1 and A2. */
+function widthsOf(loopsMs: number[], plainMs: number, { width, rounds }: Room): number[] {
+  const allMs = plainMs + sumOf(loopsMs)
+  const min = Math.min(loopPixelsMin, (loopsShareMin * width) / Math.max(1, loopsMs.length))
+  const isSmall = (ms: number) => (ms * width) / Math.max(1, allMs) < min
+  const smallMs = loopsMs.filter(isSmall)
+  const perMs = (width - smallMs.length * min) / Math.max(1, allMs - sumOf(smallMs))
+  const wanted = loopsMs.map((ms) => (isSmall(ms) ? min : ms * perMs))
+  const plainMin = plainMs === 0 ? 0 : Math.min(plainShareMin * width, roundPixelsMin * Math.max(1, rounds))
+  const most = width - plainMin
+  const isTooMuch = sumOf(wanted) > most || plainMs === 0
+  return isTooMuch ? wanted.map((one) => (one * most) / sumOf(wanted)) : wanted
+}
+
+/** A tenth more or less is not seen. Where there is no plain time, there is nothing that it could be compared with. */
+function isNear(width: number, expected: number, plainMs: number): boolean {
+  return plainMs === 0 || Math.abs(width - expected) <= 0.1 * expected
+}
+
+function lengthOf({ from, to }: { from: number; to: number }): number {
+  return to - from
+}
+
+function sumOf(values: number[]): number {
+  return values.reduce((sum, value) => sum + value, 0)
 }
 
 function withoutOverlap(folds: Fold[], from: number, to: number): Fold[] {
@@ -45,7 +89,7 @@ function withoutOverlap(folds: Fold[], from: number, to: number): Fold[] {
   let end = from
   for (const fold of folds.toSorted((a, b) => a.from - b.from)) {
     const clipped = { ...fold, from: Math.max(fold.from, end), to: Math.min(fold.to, to) }
-    if (clipped.to <= clipped.from) continue
+    if (clipped.to <= clipped.from || (fold.kind === 'long' && lengthOf(clipped) < longMsMin)) continue
     kept.push(clipped)
     end = clipped.to
   }
@@ -69,10 +113,10 @@ export function timeAt(pieces: Piece[], x: number): number {
 
 // ── What is folded ──
 
-/** Longer than this, and a large part of all that is shown: then nothing else could be seen. */
-const waitMsMin = 30_000
-const waitShareMin = 0.3
 const idleMsMin = 1_000
+/** Longer than this, and such a share of all that is shown that nothing else could be seen. Nobody waits for a wait to be drawn at length. */
+const longMsMin = 30_000
+const longShareMin = { waits: 0.3, model: 0.6, tools: 0.6, checks: 1, guards: 1 } as const
 
 /** `isOpen`: whether a loop, by turn and place, is unfolded. `ends`: when each turn ended. */
 export function foldsOf(turns: ShownTurn[], ends: number[], spans: Span[][], isOpen: (turn: number, loop: number) => boolean): Fold[] {
@@ -88,40 +132,9 @@ export function foldsOf(turns: ShownTurn[], ends: number[], spans: Span[][], isO
     const begins = Math.min(startedAt, messageAt ?? startedAt)
     if (before !== undefined && begins - before > idleMsMin) folds.push({ kind: 'idle', from: before, to: begins, turn, loop: -1 })
   }
-  const shownMs = (ends.at(-1) ?? 0) - (turns[0]?.startedAt ?? 0)
+  const busyMs = sumOf(turns.map(({ startedAt }, turn) => Math.max(0, (ends[turn] ?? startedAt) - startedAt)))
   for (const [turn, own] of spans.entries())
     for (const { lane, from, to } of own)
-      if (lane === 'waits' && to - from > Math.max(waitMsMin, waitShareMin * shownMs))
-        folds.push({ kind: 'wait', from, to, turn, loop: -1 })
+      if (to - from > Math.max(longMsMin, longShareMin[lane] * busyMs)) folds.push({ kind: 'long', from, to, turn, loop: -1 })
   return folds
-}
-
-// ── Its marks ──
-
-const steps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 18e5, 36e5, 72e5, 216e5, 864e5]
-
-/** Times, since the beginning, at which the axis has a mark; not in folds. Marks are this far apart at least. */
-export function marksOf(pieces: Piece[], apart: number): { x: number; text: string }[] {
-  const begin = pieces[0]?.from ?? 0
-  const plain = pieces.filter(({ fold }) => fold === null)
-  const perMs = Math.max(...plain.map(({ from, to, width }) => width / Math.max(1, to - from)), 0)
-  const step = steps.find((one) => one * perMs >= apart) ?? (steps.at(-1) as number)
-  const marks: { x: number; text: string }[] = []
-  for (const { from, to } of plain)
-    for (let ms = Math.ceil((from - begin) / step) * step; ms <= to - begin; ms += step) {
-      const x = xOf(pieces, begin + ms)
-      const last = marks.at(-1)
-      if (last === undefined || x - last.x >= apart * 0.8) marks.push({ x, text: markText(ms, step) })
-    }
-  return marks
-}
-
-/** As exact as the step, so that no two marks read alike. */
-function markText(ms: number, step: number): string {
-  if (ms === 0) return '0'
-  if (step < 100) return `${ms} ms`
-  if (step < 1000) return `${(ms / 1000).toFixed(1)} s`
-  const [hours, minutes, seconds] = [Math.floor(ms / 36e5), Math.floor(ms / 6e4) % 60, Math.floor(ms / 1000) % 60]
-  const parts = [hours > 0 && `${hours} h`, minutes > 0 && `${minutes} min`, (seconds > 0 || ms < 6e4) && `${seconds} s`]
-  return parts.filter((part) => part !== false).join(' ')
 }

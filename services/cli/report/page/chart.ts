@@ -1,14 +1,18 @@
-// The time axis with its lanes. What is drawn goes with the pixels, not with the number of rounds: spans that would lie on one pixel are one.
+// The time axis: when which round was, and what took how long, in lanes.
 
 import { took } from '../../terminal/quantities.ts'
-import type { Fold, Piece } from './axis.ts'
-import { foldsOf, marksOf, piecesOf, timeAt, xOf } from './axis.ts'
-import type { ReportData, ShownTurn } from './data.ts'
+import type { Piece } from './axis.ts'
+import { foldsOf, piecesOf, timeAt, xOf } from './axis.ts'
+import { barsOf, laneNames } from './chart-bars.ts'
+import { foldNode } from './chart-folds.ts'
+import { height, middleOf, textsHeight, top } from './chart-layout.ts'
+import { roundCells } from './chart-rounds.ts'
+import type { ReportData, ShownRound, ShownTurn } from './data.ts'
 import type { Child } from './element.ts'
 import { element, fill, graphic } from './element.ts'
-import { lengthOf } from './rows.ts'
-import type { Lane, Span } from './spans.ts'
+import type { Span } from './spans.ts'
 import { lanes, spansOf } from './spans.ts'
+import { ticksOf } from './ticks.ts'
 
 export type Chart = {
   node: HTMLElement
@@ -24,61 +28,75 @@ export type ChartOptions = {
   onLoop: (turn: number, loop: number) => void
 }
 
-const laneHeight = 20
-const bar = 12
-const top = 22
-const height = top + lanes.length * laneHeight + 6
-const laneWords: Record<Lane, string> = { model: 'model', checks: 'checks', guards: 'guards', tools: 'tools', waits: 'waits' }
-
 export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, onLoop }: ChartOptions): Chart {
-  const ends = turns.map(endOf)
+  const ends = turns.map(({ until }) => until)
+  const begins = turns.map(({ startedAt }) => startedAt)
   const spans = turns.map((turn, index) => spansOf(turn, ends[index] ?? 0))
-  const from = Math.min(...spans.flatMap((own) => own.slice(0, 1).map((span) => span.from)), turns[0]?.startedAt ?? 0)
+  const from = Math.min(...spans.flatMap((own) => own.slice(0, 1).map((span) => span.from)), begins[0] ?? 0)
   const to = ends.reduce((latest, end) => Math.max(latest, end), from)
   const drawing = graphic('svg', { class: 'lanes', role: 'img', height, 'aria-label': described(turns, to - from) })
-  const pointer = graphic('rect', { class: 'pointer', y: top - 4, height: height - top })
-  const names = element(
-    'div',
-    { class: 'lane-names', 'aria-hidden': 'true' },
-    lanes.map((lane) => element('span', { class: lane }, laneWords[lane])),
-  )
-  const node = element('section', { class: 'chart', 'aria-label': 'Time' }, names, element('div', { class: 'canvas' }, drawing))
+  const pointer = graphic('rect', { class: 'pointer', y: top - 2, height: height - top })
+  const node = element('section', { class: 'chart', 'aria-label': 'Time' }, laneNames(lanes), element('div', { class: 'canvas' }, drawing))
   let pieces: Piece[] = []
+  let folded = new Set<string>()
   let pointed: { turn: number; round: number } | undefined
 
   function draw(given?: number): void {
     const width = given ?? Math.max(120, drawing.parentElement?.clientWidth ?? 0)
-    pieces = piecesOf(from, to, foldsOf(turns, ends, spans, isOpen), width)
+    const folds = foldsOf(turns, ends, spans, isOpen)
+    folded = new Set(folds.map((fold) => `${fold.turn}/${fold.loop}`))
+    const rounds = turns.reduce((sum, turn, index) => sum + unfolded(turn, index).length, 0)
+    pieces = piecesOf(from, to, folds, { width, rounds })
     drawing.setAttribute('width', String(width))
     drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
-    const folds = pieces.flatMap((piece) => (piece.fold === null ? [] : [foldNode(piece, piece.fold, turns[piece.fold.turn])]))
-    fill(drawing, marks(), lanes.map(laneNodes), folds, pointer)
+    const cells = turns.map((turn, index) => roundCells(unfolded(turn, index), pieces, ends[index] ?? to))
+    const folding = pieces.flatMap((piece) => (piece.fold === null ? [] : [foldNode(piece, piece.fold, turns[piece.fold.turn])]))
+    fill(drawing, openLoops(), ticks(width), lanes.map(rail), cells, turns.map(bars), folding, pointer)
     place()
   }
 
-  function marks(): Child[] {
-    return marksOf(pieces, 76).map(({ x, text }) => [
-      graphic('line', { class: 'tick', x1: x, x2: x, y1: top - 6, y2: height }),
-      graphic('text', { class: 'tick-text', x: x + 3, y: 10 }, text),
+  function unfolded({ rounds, loops }: ShownTurn, turn: number): ShownRound[] {
+    const unseen = loops.filter((_, loop) => folded.has(`${turn}/${loop}`))
+    return unseen.length === 0 ? rounds : rounds.filter(({ round }) => !unseen.some(({ from, to }) => round >= from && round <= to))
+  }
+
+  function ticks(width: number): Child[] {
+    return ticksOf(pieces, begins, width).map(({ kind, x, at, text }) => [
+      kind !== 'gap' && graphic('line', { class: `tick ${kind}`, x1: x, x2: x, y1: kind === 'begin' ? 0 : top - 6, y2: height }),
+      graphic('text', { class: `tick-text ${kind}`, x: at, y: textsHeight - 7 }, text),
     ])
   }
 
-  function laneNodes(lane: Lane, index: number): Child[] {
-    const y = top + index * laneHeight + (laneHeight - bar) / 2
-    const line = graphic('line', { class: 'rail', x1: 0, x2: '100%', y1: y + bar / 2, y2: y + bar / 2 })
-    return [
-      line,
-      ...spans.flatMap((own) =>
-        merged(
-          own.filter((span) => span.lane === lane && !isFolded(span)),
-          pieces,
-        ).map((one) => spanNode(one, y)),
+  function rail(_: string, index: number): Child {
+    return graphic('line', { class: 'rail', x1: 0, x2: '100%', y1: middleOf(index), y2: middleOf(index) })
+  }
+
+  function bars(_: ShownTurn, turn: number): Child[] {
+    const shown = (spans[turn] ?? []).filter((span) => !isFolded(span))
+    return lanes.map((lane, index) =>
+      barsOf(
+        shown.filter((span) => span.lane === lane),
+        pieces,
+        middleOf(index),
       ),
-    ]
+    )
   }
 
   function isFolded({ from, to }: Span): boolean {
     return pieces.some(({ fold }) => fold !== null && fold.kind === 'loop' && from >= fold.from && to <= fold.to)
+  }
+
+  /** Behind everything: where a loop is that is not folded. */
+  function openLoops(): Child[] {
+    return turns.flatMap(({ loops, rounds }, turn) =>
+      loops.map((loop, index) => {
+        const first = rounds.find(({ round }) => round === loop.from)?.askedAt
+        if (first == null || folded.has(`${turn}/${index}`)) return null
+        const x = xOf(pieces, first)
+        const end = xOf(pieces, rounds.find(({ round }) => round === loop.to)?.endedAt ?? to)
+        return graphic('rect', { class: 'open-loop', x, y: top - 2, width: Math.max(1, end - x), height: height - top })
+      }),
+    )
   }
 
   function place(): void {
@@ -109,11 +127,6 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
   }
 }
 
-function endOf({ end, rounds, startedAt }: ShownTurn): number {
-  const last = rounds.at(-1)
-  return Math.max(end?.at ?? 0, last?.endedAt ?? 0, last?.askedAt ?? 0, startedAt)
-}
-
 function described(turns: ShownTurn[], ms: number): string {
   const rounds = turns.reduce((sum, turn) => sum + turn.rounds.length, 0)
   const loops = turns.flatMap((turn) => turn.loops.map(({ from, to }) => `rounds ${from} to ${to} are a loop`))
@@ -127,63 +140,4 @@ function roundAt(turns: ShownTurn[], time: number): { turn: number; round: numbe
     for (const [round, { askedAt }] of rounds.entries())
       if (askedAt !== null && (askedAt <= time || found === undefined)) found = { turn, round }
   return found
-}
-
-// ── Spans and folds ──
-
-/** `filled`: the sum of the widths of its spans. */
-type Bar = { x: number; width: number; filled: number; tone: Span['tone']; lane: Lane; label: string; spans: number }
-
-const widthMin = 1.5
-
-function merged(spans: Span[], pieces: Piece[]): Bar[] {
-  const bars: Bar[] = []
-  for (const { from, to, tone, lane, label } of spans.toSorted((a, b) => a.from - b.from)) {
-    const x = xOf(pieces, from)
-    const exact = xOf(pieces, to) - x
-    const width = Math.max(widthMin, exact)
-    const last = bars.at(-1)
-    if (last !== undefined && last.tone === tone && x <= last.x + last.width + 0.5 && (width <= 3 || last.width <= 3 || last.spans > 1)) {
-      last.width = Math.max(last.width, x + width - last.x)
-      last.filled += exact
-      last.spans += 1
-    } else bars.push({ x, width, filled: exact, tone, lane, label: `${label}, ${took(Math.max(0, to - from))}`, spans: 1 })
-  }
-  return bars
-}
-
-/** Of many in one the depth of the colour tells how much of the time they take. */
-function spanNode({ x, width, filled, tone, lane, label, spans }: Bar, y: number): SVGElement {
-  const title = graphic('title', {}, spans === 1 ? label : `${spans} times ${lane}`)
-  return graphic(
-    'rect',
-    {
-      class: `span ${lane} ${tone}`,
-      x,
-      y,
-      width,
-      height: bar,
-      rx: Math.min(2.5, width / 2),
-      opacity: spans === 1 ? undefined : Math.min(1, 0.3 + (0.7 * filled) / width).toFixed(2),
-    },
-    title,
-  )
-}
-
-const foldWords: Record<Fold['kind'], string> = { loop: 'loop', idle: 'nothing happened', wait: 'a long wait' }
-
-function foldNode({ x, width }: Piece, fold: Fold, turn: ShownTurn | undefined): SVGElement {
-  const { kind, from, to } = fold
-  const loop = turn?.loops[fold.loop]
-  const label = kind === 'loop' && loop !== undefined ? `${lengthOf(loop)}×` : ''
-  const bottom = height - 4
-  return graphic(
-    'g',
-    { class: `fold ${kind}` },
-    graphic('title', {}, `${foldWords[kind]}, ${took(to - from)}${kind === 'loop' ? '; folded' : ', shortened'}`),
-    graphic('rect', { x: x + 1, y: top - 4, width: Math.max(2, width - 2), height: bottom - top + 4, rx: kind === 'loop' ? 4 : 0 }),
-    width > 26 && label !== '' && graphic('text', { class: 'fold-count', x: x + width / 2, y: (top + bottom) / 2 }, label),
-    width > 60 && graphic('text', { class: 'fold-time', x: x + width / 2, y: (top + bottom) / 2 + 17 }, took(to - from)),
-    width <= 60 && width > 26 && kind === 'wait' && graphic('text', { class: 'fold-time', x: x + width / 2, y: top - 12 }, took(to - from)),
-  )
 }

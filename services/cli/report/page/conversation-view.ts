@@ -22,14 +22,14 @@ export type View = { node: HTMLElement; drawn: () => void; leave: () => void }
 /** Rounds of a page on paper whose details are printed too. */
 const printedDetailsMax = 60
 /** As wide as the lanes are on a sheet of A4 or letter. */
-const paperPixels = 600
+const paperPixels = 640
 
 export function conversationView(data: ReportData, index: ReportIndex, readRecords: () => RecordTable): View {
   const { turns } = data.timeline
   const unfolded = new Set<string>()
   const opened = new Set<string>()
   const records = recordsView(readRecords)
-  const slowestMs = turns.flatMap(({ rounds }) => rounds).reduce((most, round) => Math.max(most, lastedOf(round)), 1)
+  const slowestMs = turns.reduce((most, turn) => turn.rounds.reduce((more, round) => Math.max(more, lastedOf(round, turn.until)), most), 1)
   let kind: Kind = 'all'
   let words: string[] = []
   let current = -1
@@ -192,8 +192,8 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
   }
 }
 
-function lastedOf({ askedAt, endedAt }: ShownRound): number {
-  return askedAt === null || endedAt === null ? 0 : endedAt - askedAt
+function lastedOf({ askedAt, endedAt }: ShownRound, until: number): number {
+  return askedAt === null ? 0 : (endedAt ?? until) - askedAt
 }
 
 /** What no turn tells: messages that opened none, records that a stage could not take. */

@@ -9,6 +9,10 @@ export type ReportIndex = {
   madeAt: number
   /** Where the records were read, in words. */
   source: string
+  /** When the bundle that was read was made, in the same unit; null: it was the log itself. */
+  exportedAt: number | null
+  /** Names of the rules by which texts were taken out of it; null: none were. */
+  redaction: string | null
   /** The newest first. */
   conversations: IndexEntry[]
 }
@@ -17,14 +21,25 @@ export type IndexEntry = {
   conversation: string
   sentence: Phrase[]
   tone: Tone
+  group: Group
   turns: number
   rounds: number
+  loopRounds: number
+  tokens: number
+  /** Turns that had not ended, and turns whose beginning the log had no longer got. */
+  openTurns: number
+  cutTurns: number
   /** Of its first and its last record; null: nothing of it is known but its id. */
   from: number | null
   to: number | null
   /** Its data are in the page, under this number; null: the page was full. */
   place: number | null
 }
+
+/** In the order in which somebody wants to see them. */
+export const groups = ['loop', 'unanswered', 'open', 'limited', 'answered'] as const
+/** loop: the loop-detector stepped in, however it ended. The others have no loop. */
+export type Group = (typeof groups)[number]
 
 /** good: answered. warning: answered in the end, or open. bad: anything else. */
 export type Tone = 'good' | 'warning' | 'bad'
@@ -45,6 +60,10 @@ export type ReportData = {
 }
 
 export type ShownTurn = Omit<TurnTimeline, 'rounds'> & {
+  /** The record that opened it is there; else the log had deleted it, and maybe more. */
+  isWhole: boolean
+  /** Until when it is known: when it ended, or when the log was read. */
+  until: number
   sentence: Phrase[]
   tone: Tone
   /** In the order of their rounds; they do not overlap. */

@@ -43,8 +43,15 @@ export function helpDialog(): HTMLDialogElement {
     element(
       'dl',
       { class: 'pairs' },
+      element('dt', {}, 'rounds'),
+      element(
+        'dd',
+        {},
+        'one beside the other, red where something failed or was stopped; a loop is folded into one block, as wide as it lasted',
+      ),
       lanes.map((lane) => [element('dt', {}, element('span', { class: `swatch ${lane}` }), lane), element('dd', {}, laneWords[lane])]),
     ),
+    element('p', {}, 'A zigzag line: here the scale is broken. What is left out stands above it, in amber.'),
     element('h3', {}, 'Marks'),
     element(
       'ul',

@@ -1,45 +1,112 @@
-// The index of a page that holds several conversations.
+// The index of a page that holds several conversations: those that were caught in a loop first, the uneventful ones last.
 
 import { count, instant, took } from '../../terminal/quantities.ts'
-import type { IndexEntry, ReportIndex } from './data.ts'
-import { element } from './element.ts'
-import { phrases } from './words.ts'
+import type { Group, IndexEntry, ReportIndex } from './data.ts'
+import { groups } from './data.ts'
+import { element, graphic } from './element.ts'
+import { originLine } from './origin.ts'
+import { number, percent, phrases } from './words.ts'
 
-export function indexView({ conversations, source, madeAt }: ReportIndex): HTMLElement {
-  const bad = conversations.filter(({ tone, place }) => tone === 'bad' && place !== null).length
-  const listed = conversations.filter(({ place }) => place === null).length
+const headings: Record<Group, string> = {
+  loop: 'Caught in a loop',
+  unanswered: 'Ended without an answer',
+  open: 'Still running when the log was read',
+  limited: 'Answered at a limit, cut short or cancelled',
+  answered: 'Answered',
+}
+
+const inShort: Record<Group, string> = {
+  loop: 'caught in a loop',
+  unanswered: 'without an answer',
+  open: 'still running',
+  limited: 'cut short by a limit or by somebody',
+  answered: 'answered',
+}
+
+const worst = { bad: 0, warning: 1, good: 2 } as const
+
+export function indexView(index: ReportIndex): HTMLElement {
+  const { conversations } = index
+  const shown = Map.groupBy(
+    conversations.filter(({ place }) => place !== null),
+    ({ group }) => group,
+  )
+  const listed = conversations.filter(({ place }) => place === null)
   return element(
     'main',
     { class: 'index' },
-    element(
-      'p',
-      { class: 'origin' },
-      element('span', { class: 'wordmark' }, 'weir report'),
-      element('span', {}, `read from ${source}, ${instant(madeAt).slice(0, 16)}`),
-    ),
-    element(
-      'h1',
-      { class: 'sentence' },
-      `${count(conversations.length, 'conversation')}, ${bad === 0 ? 'none of which' : bad === 1 ? 'one of which' : `${bad} of which`} ended badly.`,
-    ),
-    element('ol', { class: 'conversations' }, conversations.filter(({ place }) => place !== null).map(entry)),
-    listed > 0 && element('h2', {}, `${count(listed, 'further conversation')}: weir report --conversation ID shows one`),
-    listed > 0 &&
+    originLine(index),
+    element('h1', { class: 'sentence' }, headline(conversations.length, shown)),
+    groups.map((group) => groupNode(group, shown.get(group) ?? [])),
+    listed.length > 0 && element('h2', {}, `${count(listed.length, 'further conversation')}: weir report --conversation ID shows one`),
+    listed.length > 0 &&
       element(
         'ul',
         { class: 'listed' },
-        conversations.filter(({ place }) => place === null).map(({ conversation }) => element('li', {}, element('code', {}, conversation))),
+        listed.map(({ conversation }) => element('li', {}, element('code', {}, conversation))),
       ),
   )
 }
 
-function entry({ conversation, sentence, tone, turns, rounds, from, to, place }: IndexEntry): HTMLElement {
-  const lasted = from === null || to === null ? '' : `, ${instant(from).slice(0, 19)}, ${took(to - from)}`
+function headline(all: number, shown: Map<Group, IndexEntry[]>): string {
+  const found = groups.filter((group) => shown.has(group))
+  const [only] = found
+  const parts = found.map((group) => `${shown.get(group)?.length} ${inShort[group]}`)
+  return found.length === 1 && only !== undefined && shown.get(only)?.length === all
+    ? `${count(all, 'conversation')}, all of them ${inShort[only]}.`
+    : `${count(all, 'conversation')}: ${parts.join(', ')}.`
+}
+
+/** The order within is the newest first, but for loops: there those that had no answer come first. */
+function groupNode(group: Group, entries: IndexEntry[]): HTMLElement | null {
+  if (entries.length === 0) return null
+  const ordered = group === 'loop' ? entries.toSorted((a, b) => worst[a.tone] - worst[b.tone]) : entries
+  return element(
+    'section',
+    { class: `group ${group}` },
+    element('h2', {}, headings[group], element('span', { class: 'faint' }, ` ${entries.length}`)),
+    element('ol', { class: 'conversations' }, ordered.map(entryNode)),
+  )
+}
+
+function entryNode(entry: IndexEntry): HTMLElement {
+  const { conversation, sentence, tone, turns, from, to, place, openTurns, cutTurns, group } = entry
+  const lasted = from === null || to === null ? '' : `, ${instant(from).slice(0, 19)} UTC, ${took(to - from)}`
   return element(
     'li',
     { class: tone },
-    element('a', { href: `#${place}` }, conversation),
-    element('p', {}, phrases(sentence)),
-    element('p', { class: 'faint' }, `${count(turns, 'turn')}, ${count(rounds, 'round')}${lasted}`),
+    element(
+      'div',
+      {},
+      element('a', { href: `#${place}` }, conversation),
+      openTurns > 0 && group !== 'open' && element('span', { class: 'flag' }, 'still running'),
+      cutTurns > 0 && element('span', { class: 'flag' }, 'its beginning is missing'),
+      element('p', {}, phrases(sentence)),
+      element('p', { class: 'faint' }, `${count(turns, 'turn')}${lasted}`),
+    ),
+    sizeNode(entry),
+  )
+}
+
+/** What share of its rounds was a loop, to be compared from line to line. */
+function sizeNode({ rounds, loopRounds, tokens }: IndexEntry): HTMLElement {
+  const part = (100 * loopRounds) / Math.max(1, rounds)
+  return element(
+    'div',
+    { class: 'size' },
+    element(
+      'p',
+      {},
+      loopRounds === 0 ? count(rounds, 'round') : element('b', { class: 'bad' }, `${percent(loopRounds, rounds)} loop`),
+      loopRounds > 0 && element('span', { class: 'faint' }, ` ${loopRounds} of ${count(rounds, 'round')}`),
+    ),
+    loopRounds > 0 &&
+      graphic(
+        'svg',
+        { class: 'share', viewBox: '0 0 100 6', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+        graphic('rect', { class: 'share-all', width: 100, height: 6 }),
+        graphic('rect', { class: 'share-loop', width: part, height: 6 }),
+      ),
+    tokens > 0 && element('p', { class: 'faint' }, `${number(tokens)} tokens`),
   )
 }

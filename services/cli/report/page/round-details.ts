@@ -9,7 +9,6 @@ import { element } from './element.ts'
 import { guardLines } from './guard-lines.ts'
 import { icon } from './icons.ts'
 import type { RecordsView } from './records-view.ts'
-import { rungWords } from './round-row.ts'
 import { lanes, shares } from './spans.ts'
 import { code, number, quote } from './words.ts'
 
@@ -30,7 +29,7 @@ export function roundDetails(data: ReportData, turn: ShownTurn, round: ShownRoun
     intervention !== null && interventionBlock(intervention),
     guards.length > 0 && block('Guards', guardLines(guards)),
     streaks.length > 0 && streakBlock(streaks),
-    timesBlock(round),
+    timesBlock(round, turn.until),
     response !== null && usageBlock(response),
   ]
   return element(
@@ -85,6 +84,14 @@ function said({ text, reasoning, textCalls, stop, finish }: ResponseTimeline): C
   ]
 }
 
+/** Of the ladder that it climbs. */
+const rungWords = {
+  nudge: 'the model is warned in its next request',
+  text_only: 'the next round has no tools',
+  end: 'the turn ends here',
+} as const
+const rungsInShort: Record<string, string> = { none: '', nudge: 'warned', text_only: 'no tools', end: 'ended' }
+
 function interventionBlock({
   rung,
   ordinary,
@@ -132,20 +139,23 @@ function streakBlock(streaks: StreakChange[]): HTMLElement {
         ' → ',
         element('b', { class: after > before ? 'warning' : 'good' }, String(after)),
       ),
-      element('td', { class: 'faint' }, rung === 'none' ? '' : rung.replace('_', ' ')),
+      element('td', { class: 'faint' }, rungsInShort[rung] ?? rung),
     ),
   )
   const head = element(
     'tr',
     {},
-    ['Streak', 'Rounds', 'Rung'].map((title) => element('th', { scope: 'col' }, title)),
+    ['What', 'Rounds', 'The model is'].map((title) => element('th', { scope: 'col' }, title)),
   )
-  return block('What came back', element('table', { class: 'streaks' }, element('thead', {}, head), element('tbody', {}, rows)))
+  return block(
+    'What came back, before this round and after it',
+    element('table', { class: 'streaks' }, element('thead', {}, head), element('tbody', {}, rows)),
+  )
 }
 
-function timesBlock(round: ShownRound): HTMLElement {
+function timesBlock(round: ShownRound, until: number): HTMLElement {
   const { askedAt, endedAt } = round
-  const parts = shares(round, endedAt ?? askedAt ?? 0)
+  const parts = shares(round, until)
   return block(
     'Times',
     element(

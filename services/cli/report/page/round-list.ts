@@ -18,33 +18,53 @@ export type RoundList = {
 
 const chunkRows = 20
 const marginPixels = 1200
+/** Rows that are made in one frame of scrolling: as many come in when somebody scrolls fast, and twice as many can be seen as a halt. */
+const rowsPerFrame = 10
 
 /** `build` makes the node of a row. */
 export function roundList(build: (row: Row) => HTMLElement): RoundList {
   const node = element('div', { class: 'rounds', role: 'list', 'aria-label': 'Rounds' })
   let shown: Row[] = []
   let chunks: HTMLElement[] = []
+  const near = new Set<HTMLElement>()
+  let frame: number | undefined
   const watcher = new IntersectionObserver(
     (entries) => {
-      for (const { isIntersecting, target } of entries) if (isIntersecting) fillChunk(target as HTMLElement)
+      for (const { isIntersecting, target } of entries) {
+        if (isIntersecting) near.add(target as HTMLElement)
+        else near.delete(target as HTMLElement)
+      }
+      fillSoon()
     },
     { rootMargin: `${marginPixels}px 0px` },
   )
 
-  function fillChunk(chunk: HTMLElement): void {
-    if (chunk.childElementCount > 0) return
-    watcher.unobserve(chunk)
+  function fillSoon(): void {
+    if (frame !== undefined || near.size === 0) return
+    frame = requestAnimationFrame(() => {
+      frame = undefined
+      const waiting = [...near]
+      const seen = waiting.find((chunk) => isInWindow(chunk)) ?? waiting[0]
+      if (seen !== undefined) fillChunk(seen, rowsPerFrame)
+      fillSoon()
+    })
+  }
+
+  /** `most`: rows; those that are left come with the next frames. */
+  function fillChunk(chunk: HTMLElement, most = chunkRows): void {
     const first = chunks.indexOf(chunk) * chunkRows
+    const rows = shown.slice(first, first + chunkRows)
+    const known = chunk.childElementCount
+    for (const [index, row] of rows.slice(known, known + most).entries()) {
+      const item = build(row)
+      item.setAttribute('role', 'listitem')
+      item.dataset.place = String(first + known + index)
+      chunk.append(item)
+    }
+    if (chunk.childElementCount < rows.length) return
     chunk.style.height = ''
-    fill(
-      chunk,
-      shown.slice(first, first + chunkRows).map((row, index) => {
-        const item = build(row)
-        item.setAttribute('role', 'listitem')
-        item.dataset.place = String(first + index)
-        return item
-      }),
-    )
+    watcher.unobserve(chunk)
+    near.delete(chunk)
   }
 
   return {
@@ -52,6 +72,7 @@ export function roundList(build: (row: Row) => HTMLElement): RoundList {
 
     show(rows) {
       watcher.disconnect()
+      near.clear()
       shown = rows
       chunks = []
       for (let first = 0; first < rows.length; first += chunkRows) {
@@ -76,6 +97,13 @@ export function roundList(build: (row: Row) => HTMLElement): RoundList {
       return found instanceof HTMLElement ? found : undefined
     },
 
-    fillAll: () => chunks.forEach(fillChunk),
+    fillAll() {
+      for (const chunk of chunks) fillChunk(chunk)
+    },
   }
+}
+
+function isInWindow(chunk: HTMLElement): boolean {
+  const { top, bottom } = chunk.getBoundingClientRect()
+  return bottom > 0 && top < innerHeight
 }

@@ -12,9 +12,11 @@ import { lanes, shares } from './spans.ts'
 import { marksOfRound } from './tones.ts'
 import { code, phrases } from './words.ts'
 
-/** Characters of a text that a row can show; the rest would be laid out and never seen. */
+/** Characters of a text that a row can show at its widest, alone or beside another; the rest would be laid out and never seen. */
 const charactersMax = 160
-const marksMax = 5
+const besideMax = 90
+/** As many as have room; of more, one less and their number. */
+const marksMax = 4
 
 /** The head of a row, which opens it. */
 export function rowHead({ timeline: { turns } }: ReportData, row: Row, slowestMs: number): HTMLElement {
@@ -30,7 +32,7 @@ export function rowHead({ timeline: { turns } }: ReportData, row: Row, slowestMs
 }
 
 function turnHead(turn: ShownTurn, place: number, turns: number): HTMLElement {
-  const { text, startedAt, rounds, sentence, tone } = turn
+  const { text, startedAt, rounds, sentence, tone, isWhole } = turn
   return element(
     'div',
     { class: 'turn-head' },
@@ -41,6 +43,7 @@ function turnHead(turn: ShownTurn, place: number, turns: number): HTMLElement {
       element('span', { class: 'faint' }, ` ${count(rounds.length, 'round')}, ${second(startedAt)}`),
     ),
     turns > 1 && element('p', { class: 'turn-asked' }, text === null ? '(its text is no longer in the log)' : flowing(text)),
+    turns > 1 && !isWhole && element('p', { class: 'warning' }, 'Its beginning is missing: the log had deleted it before it was read.'),
     turns > 1 && element('p', { class: `turn-sentence ${tone}` }, phrases(sentence)),
   )
 }
@@ -77,16 +80,17 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLE
     element(
       'span',
       { class: 'marks' },
-      marks.slice(0, marksMax).map((mark) => icon(mark)),
-      marks.length > marksMax && element('span', { class: 'faint' }, `+${marks.length - marksMax}`),
+      marks.slice(0, marks.length > marksMax ? marksMax - 1 : marksMax).map((mark) => icon(mark)),
+      marks.length > marksMax && element('span', { class: 'faint' }, `+${marks.length - marksMax + 1}`),
     ),
     element('span', { class: calls.length > 0 ? 'what two' : 'what' }, whatOf(round, flagsOf(round))),
-    timeBar(round, slowestMs),
+    timeBar(round, slowestMs, turn.until),
     element('span', { class: 'took' }, askedAt === null || endedAt === null ? 'open' : took(Math.max(0, endedAt - askedAt))),
   )
 }
 
-export const rungWords = { nudge: 'nudge', text_only: 'then text only', end: 'end' } as const
+/** What follows from an intervention. */
+const rungWords = { nudge: 'warned', text_only: 'then text only', end: 'turn ended' } as const
 
 function flagsOf({ callsLeft, intervention }: ShownRound): HTMLElement | null {
   if (callsLeft !== 0 && intervention === null) return null
@@ -106,10 +110,10 @@ function whatOf({ calls, response, failure, note }: ShownRound, flags: HTMLEleme
     const came = result === null ? '' : result.status === 'ok' ? result.text : result.reason || result.text
     const more = calls.length > 1 && element('span', { class: 'faint' }, ` and ${count(calls.length - 1, 'call')} more`)
     return [
-      element('span', { class: 'called' }, code(`${name}(${cut(raw)})`), more),
+      element('span', { class: 'called' }, code(cut(`${name}(${raw})`, besideMax)), more),
       flags === null
-        ? element('span', { class: 'came' }, flowing(came))
-        : element('span', { class: 'end' }, element('span', { class: 'came' }, flowing(came)), flags),
+        ? element('span', { class: 'came' }, flowing(came, besideMax))
+        : element('span', { class: 'end' }, element('span', { class: 'came' }, flowing(came, besideMax)), flags),
     ]
   }
   return [silentWords({ response, failure, note }), flags]
@@ -127,23 +131,23 @@ function silentWords({ response, failure, note }: Pick<ShownRound, 'response' | 
 }
 
 /** On one line. */
-function cut(text: string): string {
-  return printable(text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text)
+function cut(text: string, max = charactersMax): string {
+  return printable(text.length > max ? `${text.slice(0, max)}…` : text)
 }
 
 /** The same of a text for people, in which a line end means no more than a blank. */
-function flowing(text: string): string {
+function flowing(text: string, max = charactersMax): string {
   return cut(
     text
-      .slice(0, 2 * charactersMax)
+      .slice(0, 2 * max)
       .replace(/\s+/g, ' ')
       .trim(),
+    max,
   )
 }
 
 /** Where the time of the round went, as long as the round took compared with the slowest one. */
-function timeBar(round: ShownRound, slowestMs: number): HTMLElement {
-  const until = round.endedAt ?? round.askedAt ?? 0
+function timeBar(round: ShownRound, slowestMs: number, until: number): HTMLElement {
   const parts = shares(round, until)
   const sum = lanes.reduce((total, lane) => total + parts[lane], 0)
   const node = element('span', { class: 'time-bar', 'aria-hidden': 'true' })

@@ -157,7 +157,7 @@ export function conversationLog({ conversation = 'c', policy = defaultPolicy }: 
       write('activity', { type: 'intervention-raised', ...place(round), intervention, shadow: true })
     },
 
-    end(reply: string, fields: { turn?: number; messageId?: string; outcome?: 'answered' | 'failed' | 'cancelled'; reason?: string } = {}) {
+    end(reply: string, fields: Partial<Extract<Message, { type: 'turn-finished' }>> = {}) {
       const totals = { rounds: 1, calls: 0, inputTokens: 10, outputTokens: 5, wallMs: 20 }
       const how = { outcome: 'answered', reason: 'the model answered', class: null, cap: null } as const
       write('activity', { type: 'turn-finished', ...turn0, messageId: 'm1', ...how, reply, totals, ...fields })

@@ -6,10 +6,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Logged } from '../../../../services/cli/inspect/logged.ts'
 import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
+import { indexEntry } from '../../../../services/cli/report/index-entry.ts'
 import { pageHtml } from '../../../../services/cli/report/page-html.ts'
 import { reportData } from '../../../../services/cli/report/report-data.ts'
 import type { Browser } from '../../../support/chromium.ts'
 import { findChromium, openChromium } from '../../../support/chromium.ts'
+import { conversationLog, response } from '../inspect/conversation-log.ts'
 import { hostileConversation, hostileTexts } from './hostile-conversation.ts'
 import { longConversation } from './long-conversation.ts'
 
@@ -22,12 +24,14 @@ function fileOf(name: string, conversations: Record<string, Logged[]>): string {
   const reports = Object.values(conversations).map((records) =>
     reportData(timelineOf(name, records, { reasoning: true }), records, { partition: 0, topicPrefix: 'weir.' }),
   )
-  const entries = Object.keys(conversations).map((conversation, place) => {
-    const { sentence, tone } = reports[place]!.data
-    return { conversation, sentence, tone, turns: 1, rounds: 1, from: 0, to: 1, place }
-  })
+  const entries = Object.keys(conversations).map((conversation, place) =>
+    indexEntry({ conversation, from: 0, to: 1, place }, reports[place]!.data),
+  )
   const file = join(folder, `${name}.html`)
-  writeFileSync(file, pageHtml({ madeAt: 0, source: 'a test', conversations: entries }, reports).join(''))
+  writeFileSync(
+    file,
+    pageHtml({ madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations: entries }, reports).join(''),
+  )
   return file
 }
 
@@ -111,6 +115,63 @@ inBrowser('the page in a browser', () => {
     expect(await rows()).toBe(1_000)
   })
 
+  it('makes few rows in one frame, so that none is late while somebody scrolls', async () => {
+    await browser.open(fileOf('scrolled', { c: longConversation(400, 0) }))
+    const most = await browser.evaluate(`new Promise((done) => {
+      let most = 0
+      const watcher = new MutationObserver((changes) => {
+        const made = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter((node) => node.matches?.('.round-row')).length
+        most = Math.max(most, made)
+        if (document.querySelector('[data-place="300"]') !== null) done(most)
+      })
+      watcher.observe(document.querySelector('.chunk').parentNode, { childList: true, subtree: true })
+      const step = () => { scrollBy(0, 300); if (document.querySelector('[data-place="300"]') === null) requestAnimationFrame(step) }
+      step()
+    })`)
+    expect(most).toBe(10)
+  })
+
+  it('shows a folded loop as one block of the time axis, as wide as it lasted, and its rounds when it is opened', async () => {
+    await browser.open(fileOf('axis', { c: longConversation(20, 10) }))
+    const loop = 'document.querySelector(".lanes .fold.loop")'
+    expect(await browser.evaluate(`${loop}.querySelector("text").textContent`)).toMatch(/^loop: rounds 11 to 20, \d+ ms$/)
+    const share = `${loop}.getBoundingClientRect().width / document.querySelector(".lanes").clientWidth`
+    expect(await browser.evaluate<number>(share)).toBeGreaterThan(0.4)
+    await browser.evaluate('document.querySelector(".loop-head").click()')
+    expect(await browser.evaluate(loop)).toBeNull()
+    expect(await browser.evaluate('[...document.querySelectorAll(".cell title")].at(-1).textContent')).toMatch(/^round 20, /)
+  })
+
+  it('keeps a text in its row, however long it is, and the mark beside it in sight', async () => {
+    const log = conversationLog()
+    const said = response({ text: 'It is a long story, and it goes on and on. '.repeat(20) })
+    log.begin()
+    log.ask(1, { callsLeft: 0 })
+    log.answer(1, said)
+    log.check(1, said)
+    log.conclude(1, said)
+    log.end(said.text)
+    for (const width of [390, 800, 1200]) {
+      await browser.send('Emulation.setDeviceMetricsOverride', { width, height: 800, deviceScaleFactor: 1, mobile: false })
+      await browser.open(fileOf('text', { c: log.records }))
+      const overlap =
+        'document.querySelector(".flags").getBoundingClientRect().right - document.querySelector(".round-head").getBoundingClientRect().right'
+      expect(await browser.evaluate<number>(overlap)).toBeLessThanOrEqual(0)
+    }
+  })
+
+  it('says what is missing, where the log had deleted the beginning', async () => {
+    const left = longConversation(9, 0).filter(
+      ({ message }) => message?.type !== 'user-message' && !(message && 'round' in message && message.round < 4),
+    )
+    await browser.open(fileOf('cut', { c: left }))
+    expect(await browser.evaluate('document.querySelector(".missing").textContent')).toBe(
+      'The beginning of this turn is missing: the log had deleted it before it was read. The first round that is here is round 4. Rounds, times and tokens are those of what is left.',
+    )
+    await browser.open(fileOf('whole', { c: longConversation(9, 0) }))
+    expect(await browser.evaluate('document.querySelector(".missing")')).toBeNull()
+  })
+
   it('fits a narrow window, opened rows too', async () => {
     await browser.send('Emulation.setDeviceMetricsOverride', { width: 390, height: 800, deviceScaleFactor: 1, mobile: false })
     await browser.open(fileOf('narrow', { c: longConversation(12, 5) }))
@@ -122,10 +183,15 @@ inBrowser('the page in a browser', () => {
     ).toHaveLength(1)
   })
 
-  it('shows an index of several conversations, and each by its address', async () => {
+  it('shows an index of several conversations, those caught in a loop first, and each by its address', async () => {
     await browser.open(fileOf('several', { one: longConversation(3, 0), two: longConversation(8, 5) }))
-    expect(await browser.evaluate('[...document.querySelectorAll("ol a")].map((one) => one.textContent)')).toEqual(['one', 'two'])
-    await browser.evaluate('document.querySelectorAll("ol a")[1].click()')
+    const texts = (what: string) =>
+      browser.evaluate<string[]>(`[...document.querySelectorAll(${JSON.stringify(what)})].map((one) => one.textContent)`)
+    expect(await texts('h1')).toEqual(['2 conversations: 1 caught in a loop, 1 without an answer.'])
+    expect(await texts('h2')).toEqual(expect.arrayContaining(['Caught in a loop 1', 'Ended without an answer 1']))
+    expect(await texts('ol a')).toEqual(['two', 'one'])
+    expect(await texts('.size b')).toEqual(['63 % loop'])
+    await browser.evaluate('document.querySelector("ol a").click()')
     await until('document.querySelector(".loop-title") !== null')
     expect(await browser.evaluate('document.querySelector(".loop-title").textContent')).toBe('Loop: rounds 4 to 8')
     expect(browser.complaints).toEqual([])

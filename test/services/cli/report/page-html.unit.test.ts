@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { Script } from 'node:vm'
 import { describe, expect, it } from '@jest/globals'
 import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
+import { indexEntry } from '../../../../services/cli/report/index-entry.ts'
 import { pageHtml } from '../../../../services/cli/report/page-html.ts'
 import { reportData } from '../../../../services/cli/report/report-data.ts'
 import { hostileConversation, hostileTexts } from './hostile-conversation.ts'
 
 const records = hostileConversation()
 const report = reportData(timelineOf('c', records, { reasoning: true }), records, { partition: 0, topicPrefix: 'weir.' })
-const { sentence, tone } = report.data
-const entry = { conversation: hostileTexts.join(' '), sentence, tone, turns: 1, rounds: 1, from: 0, to: 1, place: 0 }
-const html = pageHtml({ madeAt: 0, source: 'a test', conversations: [entry] }, [report]).join('')
+const entry = indexEntry({ conversation: hostileTexts.join(' '), from: 0, to: 1, place: 0 }, report.data)
+const html = pageHtml({ madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations: [entry] }, [report]).join('')
 const scripts = [...html.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)].map(([, attributes = '', text = '']) => ({ attributes, text }))
 
 const ownTags = new Set(['doctype', 'html', 'head', 'meta', 'title', 'body', 'div', 'p', 'span', 'b', 'h1', 'code', 'noscript'])

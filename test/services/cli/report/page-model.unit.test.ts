@@ -4,11 +4,12 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
 import type { Fold } from '../../../../services/cli/report/page/axis.ts'
-import { foldsOf, marksOf, piecesOf, timeAt, xOf } from '../../../../services/cli/report/page/axis.ts'
+import { foldsOf, piecesOf, timeAt, xOf } from '../../../../services/cli/report/page/axis.ts'
 import { argumentDiff } from '../../../../services/cli/report/page/member-diff.ts'
 import { rowsOf } from '../../../../services/cli/report/page/rows.ts'
 import { hasWords, isOfKind, wordsIn } from '../../../../services/cli/report/page/search.ts'
 import { shares, spansOf } from '../../../../services/cli/report/page/spans.ts'
+import { brief, ticksOf } from '../../../../services/cli/report/page/ticks.ts'
 import { wordDiff } from '../../../../services/cli/report/page/word-diff.ts'
 import { reportData } from '../../../../services/cli/report/report-data.ts'
 import { longConversation } from './long-conversation.ts'
@@ -67,21 +68,43 @@ describe('spans of time', () => {
 describe('the axis', () => {
   const fold = (from: number, to: number, kind: Fold['kind'] = 'loop'): Fold => ({ kind, from, to, turn: 0, loop: 0 })
 
-  it('gives a fold a fixed width, however long it lasted, and the rest its share', () => {
-    const pieces = piecesOf(0, 1_000_200, [fold(100, 1_000_100)], 1_000)
-    expect(pieces.map(({ width }) => Math.round(width))).toEqual([452, 96, 452])
-    expect(Math.round(xOf(pieces, 50))).toBe(226)
-    expect(Math.round(timeAt(pieces, 226))).toBe(50)
+  const widths = (pieces: ReturnType<typeof piecesOf>) => pieces.map(({ width }) => Math.round(width))
+
+  it('gives a folded loop the width of the time that it took', () => {
+    const pieces = piecesOf(0, 1_000, [fold(100, 800)], { width: 1_000, rounds: 3 })
+    expect(widths(pieces)).toEqual([100, 700, 200])
+    expect(pieces.every(({ isToScale }) => isToScale)).toBe(true)
+    expect(Math.round(timeAt(pieces, 850))).toBe(850)
+  })
+
+  it('gives a loop less, and says so, where the rounds around it could not be told apart', () => {
+    const pieces = piecesOf(0, 1_000_000, [fold(100, 999_900)], { width: 1_000, rounds: 4 })
+    expect(widths(pieces)).toEqual([52, 896, 52])
+    expect(pieces.map(({ isToScale }) => isToScale)).toEqual([true, false, true])
+    expect(Math.round(xOf(pieces, 50))).toBe(26)
+  })
+
+  it('gives a loop more, and says so, where it could not be seen', () => {
+    const pieces = piecesOf(0, 1_000_000, [fold(500_000, 500_010)], { width: 1_000, rounds: 4_000 })
+    expect(widths(pieces)).toEqual([482, 36, 482])
+    expect(pieces[1]?.isToScale).toBe(false)
+  })
+
+  it('leaves out what nobody wants to look at, however long it was', () => {
+    const pieces = piecesOf(0, 9e8, [fold(1_000, 9e8 - 1_000, 'idle')], { width: 1_000, rounds: 4 })
+    expect(widths(pieces)).toEqual([477, 46, 477])
   })
 
   it('fills its width without gaps, whatever is folded', () => {
     const folds = fc.array(
-      fc.tuple(fc.nat(1000), fc.nat(1000)).map(([a, b]) => fold(Math.min(a, b), Math.max(a, b))),
+      fc
+        .tuple(fc.nat(1000), fc.nat(1000), fc.constantFrom<Fold['kind']>('loop', 'idle'))
+        .map(([a, b, kind]) => fold(Math.min(a, b), Math.max(a, b), kind)),
       { maxLength: 40 },
     )
     fc.assert(
       fc.property(folds, fc.integer({ min: 100, max: 2_000 }), (given, width) => {
-        const pieces = piecesOf(0, 1_000, given, width)
+        const pieces = piecesOf(0, 1_000, given, { width, rounds: given.length })
         expect(pieces[0]).toMatchObject({ from: 0, x: 0 })
         for (const [index, piece] of pieces.entries()) {
           const next = pieces[index + 1]
@@ -93,12 +116,34 @@ describe('the axis', () => {
     )
   })
 
-  it('has marks that differ from each other and do not touch', () => {
-    for (const to of [700, 9_000, 61_000, 5e6, 9e8]) {
-      const marks = marksOf(piecesOf(0, to, [fold(to / 3, to / 2)], 900), 76)
-      expect(marks.length).toBeGreaterThan(2)
-      expect(new Set(marks.map(({ text }) => text)).size).toBe(marks.length)
-      for (const [index, { x }] of marks.entries()) if (index > 0) expect(x - marks[index - 1]!.x).toBeGreaterThan(50)
+  it('says the time of day where a turn begins, and thereafter how long ago that was', () => {
+    const begin = Date.UTC(2026, 10, 22, 9, 59, 58)
+    const texts = (to: number, begins = [begin]) =>
+      ticksOf(piecesOf(begin, begin + to, [], { width: 900, rounds: 3 }), begins, 900).map(({ text }) => text)
+    expect(texts(13_000).slice(0, 3)).toEqual(['09:59:58 UTC', '+2 s', '+4 s'])
+    expect(texts(250).slice(0, 3)).toEqual(['09:59:58 UTC', '+50 ms', '+100 ms'])
+    expect(texts(300_000, [begin, begin + 150_000])).toEqual(
+      expect.arrayContaining(['09:59:58 UTC', '+30 s', '+1 min', '+2 min', '10:02:28']),
+    )
+    expect(texts(864e5, [begin, begin + 432e5])).toContain('21:59:58')
+    expect(texts(2 * 864e5, [begin, begin + 864e5])).toContain('2026-11-23 09:59:58')
+  })
+
+  it('says how much is left out where the scale is broken', () => {
+    const pieces = piecesOf(0, 96e6, [fold(1_000, 95e6, 'idle')], { width: 900, rounds: 3 })
+    expect(ticksOf(pieces, [0, 95e6], 900).filter(({ kind }) => kind === 'gap')).toMatchObject([{ text: '26 h' }])
+    expect([900, 45_000, 90_000, 5_400_000, 1e9].map(brief)).toEqual(['900 ms', '45 s', '1.5 min', '1.5 h', '12 d'])
+  })
+
+  it('has texts that differ from each other, do not touch and are not cut', () => {
+    for (const to of [700, 1_500, 9_000, 61_000, 5e6, 9e8]) {
+      const ticks = ticksOf(piecesOf(0, to, [fold(to / 3, to / 2)], { width: 900, rounds: 5 }), [0], 900)
+      expect(ticks.length).toBeGreaterThan(3)
+      expect(new Set(ticks.map(({ text }) => text)).size).toBe(ticks.length)
+      for (const [index, { at, text }] of ticks.entries()) {
+        expect(at + 6 * text.length).toBeLessThanOrEqual(ticks[index + 1]?.at ?? 900)
+        expect(at).toBeGreaterThanOrEqual(0)
+      }
     }
   })
 

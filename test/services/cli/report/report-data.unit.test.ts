@@ -60,6 +60,24 @@ describe('the data of a report', () => {
     expect(found?.map(({ previous }) => previous)).toEqual([null, null])
   })
 
+  it('tell of a turn that was not over for how long it had run when the log was read, and of another when it ended', () => {
+    const log = conversationLog()
+    log.begin()
+    log.ask(1)
+    const until = (readAt?: number) =>
+      reportData(timelineOf('c', log.records, { reasoning: false }), log.records, { ...where, ...(readAt && { readAt }) }).data
+    const { startedAt } = until().timeline.turns[0]!
+    expect(until().figures.ms).toBe(log.records.at(-1)!.time - startedAt)
+    expect(until(startedAt + 90_000).figures.ms).toBe(90_000)
+    log.end('done')
+    expect(until(startedAt + 90_000).figures.ms).toBe(log.records.at(-1)!.time - startedAt)
+  })
+
+  it('put a message under the turn that answers it', () => {
+    const [from, to] = data.timeline.turns[0]!.records
+    expect(records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type)).toContain('user-message')
+  })
+
   it('are told as far as they go where the detector cannot take a record', () => {
     const records = longConversation(4, 0)
     const broken = records.find(({ message }) => message?.type === 'round-checked' && message.round === 3)!

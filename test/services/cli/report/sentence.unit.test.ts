@@ -4,6 +4,7 @@ import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
 import type { Phrase } from '../../../../services/cli/report/page/data.ts'
 import { reportData } from '../../../../services/cli/report/report-data.ts'
 import type { Message } from '../../../../shared/messages.ts'
+import { userMessage } from '../../../support/messages.ts'
 import { conversationLog, exec, nudge, response, result } from '../inspect/conversation-log.ts'
 
 const where = { partition: 0, topicPrefix: 'weir.' }
@@ -61,7 +62,7 @@ describe('the sentence at the top of a report', () => {
     finish(log, 4, {})
     expect(told(log.records)).toEqual({
       sentence:
-        'The agent answered after 4 rounds and 3.0 s, once it was stopped: the model kept making the same failing call, exec({}); 3 of 4 rounds (75 %) were that loop, and it cost 60 tokens in all.',
+        'The agent answered after 4 rounds and 3.0 s, once Weir had stopped a loop: the model kept making the same failing call, exec({}); 3 of 4 rounds (75 %) were that loop, and it cost 60 tokens in all.',
       tone: 'good',
     })
   })
@@ -155,28 +156,44 @@ describe('the sentence at the top of a report', () => {
   it('tells what a turn waits for that is still open', () => {
     const log = begun()
     log.ask(1)
-    expect(told(log.records)).toEqual({ sentence: 'The turn is still open after 1 round: it waits for the model.', tone: 'warning' })
+    expect(told(log.records)).toEqual({
+      sentence: 'Still running when the log was read, in round 1: it waits for the model.',
+      tone: 'warning',
+    })
     const said = response({ calls: [exec()], stop: 'calls' })
     log.answer(1, said)
     log.check(1, said)
     log.clear(1, said.calls)
-    expect(told(log.records).sentence).toContain('it waits for exec')
+    expect(told(log.records).sentence).toBe('Still running when the log was read, in round 1: it waits for exec; it cost 15 tokens so far.')
   })
 
   it('tells of several turns how many were answered, and of the newest that was not', () => {
     const log = begun()
     speak(log, 1, 'done')
     finish(log, 1, {})
-    const second = { conversation: 'c', turn: 7, messageId: 'm2' }
+    const second = { conversation: 'c', turn: 1, messageId: 'm2' }
+    log.write('conversation-events', userMessage({ conversation: 'c', messageId: 'm2', text: 'and now?' }))
     log.write('activity', { type: 'turn-started', ...second, agent: 'agent' }, { at: 9_000 })
     const failed = { outcome: 'failed', reply: '', reason: 'gone', class: 'provider', cap: null } as const
     const totals = { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 }
     log.write('activity', { type: 'turn-finished', ...second, ...failed, totals }, { at: 9_400 })
     expect(told(log.records)).toEqual({
       sentence:
-        "1 of 2 turns ended with an answer; turn 2: ended without an answer after 0 rounds and 400 ms: the model's provider failed (gone); it cost 15 tokens in all.",
+        "1 of 2 turns ended with an answer; turn 2: ended without an answer after 400 ms, before the model was asked: the model's provider failed (gone); it cost 15 tokens in all.",
       tone: 'bad',
     })
+  })
+
+  it('counts only what is left of a turn whose beginning is gone, and says so', () => {
+    const log = begun()
+    for (const number of [1, 2, 3, 4]) round(log, number, '{}', number >= 3)
+    finish(log, 4, { outcome: 'failed', reason: 'exec({}) failed in 4 rounds', class: 'no_progress' })
+    const left = log.records.filter(
+      ({ message }) => message?.type !== 'user-message' && !(message && 'round' in message && message.round < 2),
+    )
+    expect(told(left).sentence).toContain(
+      '; 3 of the 3 rounds that are left (100 %) were that loop, and what is left of it cost 45 tokens.',
+    )
   })
 
   it('says so where no turn has begun', () => {

@@ -1,0 +1,37 @@
+// What the index of a page says of a conversation, and under which heading. Pure.
+
+import type { Group, IndexEntry, ReportData } from './page/data.ts'
+
+/** Where a conversation is: its data in the page, and the times of its first and its last record. */
+export type Entered = { conversation: string; from: number | null; to: number | null; place: number }
+
+export function indexEntry({ conversation, from, to, place }: Entered, data: ReportData): IndexEntry {
+  const { timeline, sentence, tone, figures } = data
+  return {
+    ...{ conversation, from, to, place, sentence, tone },
+    group: groupOf(data),
+    turns: timeline.turns.length,
+    rounds: figures.rounds,
+    loopRounds: figures.loopRounds,
+    tokens: figures.inputTokens + figures.outputTokens,
+    openTurns: timeline.turns.filter(({ end }) => end === null).length,
+    cutTurns: timeline.turns.filter(({ isWhole }) => !isWhole).length,
+  }
+}
+
+/** What somebody looks for first comes first: an answer says nothing of the loop before it. */
+function groupOf({ timeline: { turns, state }, tone }: ReportData): Group {
+  if (turns.some(({ loops }) => loops.length > 0)) return 'loop'
+  if (tone === 'bad') return 'unanswered'
+  if (state === 'open') return 'open'
+  return tone === 'warning' ? 'limited' : 'answered'
+}
+
+/** Of one that is listed only: the page was full. */
+export function listedEntry(conversation: string): IndexEntry {
+  return {
+    ...{ conversation, from: null, to: null, place: null },
+    ...{ sentence: ['Not in this page: it would have become too large.'], tone: 'warning', group: 'answered' },
+    ...{ turns: 0, rounds: 0, loopRounds: 0, tokens: 0, openTurns: 0, cutTurns: 0 },
+  }
+}

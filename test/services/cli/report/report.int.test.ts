@@ -1,0 +1,65 @@
+// What the command says of the page that it made, of a log that lacks something; and of a bundle of it.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { exportBundle } from '../../../../services/cli/export/export.ts'
+import { report } from '../../../../services/cli/report/report.ts'
+import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import { systemClock } from '../../../../shared/clock.ts'
+import type { Message } from '../../../../shared/messages.ts'
+import { toRecord } from '../../../../shared/runtime/record.ts'
+import { readSettings } from '../../../../shared/settings.ts'
+import type { TopicName } from '../../../../shared/topology.ts'
+import { topicSpecs } from '../../../../shared/topology.ts'
+import { modelRequest, userMessage } from '../../../support/messages.ts'
+import { output } from '../../../support/output.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-report-'))
+const settings = readSettings({ dataFolder: folder }, {})
+const page = join(folder, 'report.html')
+const file = join(folder, 'incident.weir')
+
+async function told(conversation: string | undefined, bundle?: string): Promise<string> {
+  const { stream, text } = output()
+  await report({ settings, bundle, options: { ...(conversation !== undefined && { conversation }), output: page, force: true } }, stream)
+  return text()
+}
+
+describe('weir report of a log that lacks something', () => {
+  beforeAll(async () => {
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    await bus.ensureTopics(topicSpecs('weir.', 1))
+    const write = (topic: TopicName, message: Message) => bus.append([toRecord({ topic: `weir.${topic}`, partition: 0, message })])
+    await write('conversation-events', userMessage({ conversation: 'open', messageId: 'm1' }))
+    await write('activity', { type: 'turn-started', conversation: 'open', turn: 0, messageId: 'm1', agent: 'agent' })
+    await write('conversation-events', userMessage({ conversation: 'cut', messageId: 'm2' }))
+    await write('activity', { type: 'round-started', conversation: 'cut', turn: 0, round: 3, callsLeft: 9, nudged: false })
+    await write('model-requests', modelRequest({ conversation: 'cut', turn: 0, round: 3 }))
+    const totals = { rounds: 3, calls: 2, inputTokens: 1, outputTokens: 1, wallMs: 1 }
+    const how = { outcome: 'answered', reason: 'the model answered', class: null, cap: null, reply: 'done' } as const
+    await write('activity', { type: 'turn-finished', conversation: 'cut', turn: 0, messageId: 'm0', ...how, totals })
+    await write('activity', { type: 'round-started', conversation: 'gone', turn: 0, round: 3, callsLeft: 9, nudged: false })
+    await bus.close()
+    await exportBundle({ output: file, conversation: ['open', 'cut'] }, settings, output().stream)
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  it.each([
+    ['the log', undefined],
+    ['a bundle of it', file],
+  ])('says of %s which turns had not ended, and of which the beginning is gone', async (_, bundle) => {
+    expect(await told('open', bundle)).toMatch(/: 1 conversation, 0 rounds, \d+ kB; 1 turn had not ended\. Open it in a browser\.\n$/)
+    expect(readFileSync(page, 'utf8')).toContain('Still running when the log was read: nothing was asked of the model yet')
+    expect(await told('cut', bundle)).toMatch(/: 1 conversation, 1 round, \d+ kB; the log has no longer got the beginning of 1 turn\. Open/)
+    expect(readFileSync(page, 'utf8')).toContain('"isWhole":false')
+  })
+
+  it('leaves out conversations of which nothing is left but that they were, and says how many', async () => {
+    expect(await told(undefined)).toMatch(
+      /: 2 conversations, .*; of 1 older conversation nothing is left to show\. Open it in a browser\.\n$/,
+    )
+    expect(readFileSync(page, 'utf8')).not.toContain('gone')
+  })
+})
