@@ -2,6 +2,8 @@
 // corpus of its own in CI, and sees what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1 something is not; 2 trouble.
 
 import { readText } from '../../../shared/agent-file/text-file.ts'
+import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
+import { cutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import { recordsOf } from '../inspect/recorded.ts'
@@ -25,23 +27,37 @@ const fileBytesMax = 256 * 1024 * 1024
 /** Resolves to the exit code. Throws `usage`, `scenario.invalid`, `bundle.*`. */
 export async function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
   const given = givenBy(set)
-  const scenarios = isBundle(file) ? await withBundle(file, scenariosIn) : scenariosOf(file)
+  const { scenarios, cut } = isBundle(file) ? await withBundle(file, scenariosIn) : { scenarios: scenariosOf(file), cut: noneCut }
   const verdicts = scenarios.map((scenario) => judge(scenario, given))
   for (const [at, verdict] of verdicts.entries()) {
-    if (json) out.write(`${printableJson(verdict)}\n`)
-    else print(verdict, judgedBy(verdict, { isImported: scenarios[at]?.isImported ?? false, isSet: set.length > 0 }), out)
+    const turns = cut.get(verdict.id) ?? []
+    if (json) out.write(`${printableJson({ ...verdict, cutTurns: turns })}\n`)
+    else
+      print(
+        verdict,
+        [...judgedBy(verdict, { isImported: scenarios[at]?.isImported ?? false, isSet: set.length > 0 }), ...cutText(turns)],
+        out,
+      )
   }
   if (!json) printTotals(verdicts, out)
   return verdicts.some(({ ok }) => ok === false) ? 1 : 0
 }
 
+/** Turns whose beginning is not there, by conversation. */
+type Cut = ReadonlyMap<string, number[]>
+
+const noneCut: Cut = new Map()
+
 /** One for each conversation; none has a label. */
-async function scenariosIn(log: OpenLog): Promise<Scenario[]> {
-  const conversations = new Set([...(log.bundle?.turns() ?? [])].map(({ conversation }) => conversation))
+async function scenariosIn(log: OpenLog): Promise<{ scenarios: Scenario[]; cut: Cut }> {
+  const bundle = log.bundle as Bundle
+  const conversations = new Set([...bundle.turns()].map(({ conversation }) => conversation))
+  const cut = new Map<string, number[]>()
+  for (const { conversation, turn } of cutTurns(bundle)) cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
   const scenarios: Scenario[] = []
   for (const conversation of conversations)
     scenarios.push(scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true })))
-  return scenarios
+  return { scenarios, cut }
 }
 
 function scenariosOf(file: string): Scenario[] {
@@ -50,18 +66,27 @@ function scenariosOf(file: string): Scenario[] {
   return readScenarios(file, read.text)
 }
 
-/** By what a conversation was judged; '' where it goes without saying. */
-function judgedBy({ settings }: JudgedScenario, { isImported, isSet }: { isImported: boolean; isSet: boolean }): string {
-  if (isImported) return `by Weir's defaults${isSet ? ', but for --set' : ''}`
+/** By what a conversation was judged, where it does not go without saying. */
+function judgedBy({ settings }: JudgedScenario, { isImported, isSet }: { isImported: boolean; isSet: boolean }): string[] {
+  if (isImported) return [`by Weir's defaults${isSet ? ', but for --set' : ''}`]
   const own = Object.entries(settings ?? {}).map(([key, value]) => `${key}=${value ?? 'none'}`)
-  return own.length === 0 ? '' : `by its own settings: ${own.join(', ')}`
+  return own.length === 0 ? [] : [`by its own settings: ${own.join(', ')}`]
 }
 
-function print({ id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario, by: string, out: NodeJS.WriteStream): void {
+/** What was before that may be what a rule would have counted. */
+function cutText(turns: number[]): string[] {
+  if (turns.length === 0) return []
+  const which = turns.length === 1 ? `turn ${turns[0]}` : `turns ${turns.join(', ')}`
+  return [
+    `judged from the middle: the bundle lacks the beginning of ${which}, which the log had no longer got, and what came before is not counted`,
+  ]
+}
+
+function print({ id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario, notes: string[], out: NodeJS.WriteStream): void {
   const mark = ok === null ? '-' : ok ? 'ok' : 'WRONG'
   const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
   out.write(`${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`)
-  if (by !== '') out.write(`${painted(out, 'faint', printable(`      ${by}`))}\n`)
+  for (const note of notes) out.write(`${painted(out, 'faint', printable(`      ${note}`))}\n`)
   for (const { step, rung, rule, reason } of shadowed)
     out.write(`${painted(out, 'faint', printable(`      in shadow, step ${step}: ${rung} by ${rule}: ${reason}`))}\n`)
   if (wrong !== '') out.write(`${painted(out, 'bad', `      ${wrong}`)}\n`)

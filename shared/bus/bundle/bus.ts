@@ -142,9 +142,14 @@ export async function openBundle(file: string, clock: Clock): Promise<Bundle> {
   }
 }
 
-/** Throws `bundle.turn-cut` where the log had no longer got the beginning of a turn: for whoever folds a bundle, and not for whoever looks at it. */
+/** Those of which the log had no longer got the beginning: what is known of them is only their end. */
+export function cutTurns({ turns }: Pick<Bundle, 'turns'>): BundleTurn[] {
+  return [...turns()].filter(({ whole }) => !whole)
+}
+
+/** Throws `bundle.turn-cut` where there are such: for whoever folds a bundle, and not for whoever looks at it. */
 export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>): void {
-  const cut = [...turns()].filter(({ whole }) => !whole)
+  const cut = cutTurns({ turns })
   const [first] = cut
   if (first === undefined) return
   const others = cut.length === 1 ? '' : `, and ${cut.length - 1} more`

@@ -116,11 +116,27 @@ function tablesIn(db: DatabaseSync): string {
 function refuseUnknownSchemas(db: DatabaseSync, file: string): void {
   const known = new Map(knownSchemas.map((entry) => [entry.id, JSON.stringify(entry.schema)]))
   const rows = db.prepare('SELECT id, type, version, schema FROM schemas ORDER BY id').all()
+  refuseMissingSchemas(db, file)
   const unknown = rows.filter(({ id, schema }) => known.get(Number(id)) !== schema)
   if (unknown.length === 0) return
   const list = unknown.map(({ id, type, version }) => `${type} of version ${version} (schema ${id})`).join(', ')
   throw new WeirError(
     'bundle.unknown-schema',
     `${file} holds records that this Weir does not know: ${list}. A newer Weir wrote them: read the bundle with that version`,
+  )
+}
+
+/** Records name the schema that they were written with: a bundle that lacks one cannot be read by whoever has nothing but the bundle. */
+function refuseMissingSchemas(db: DatabaseSync, file: string): void {
+  const missing = db
+    .prepare(
+      'SELECT DISTINCT schema AS id, type FROM records WHERE schema IS NOT NULL AND schema NOT IN (SELECT id FROM schemas) ORDER BY 1',
+    )
+    .all()
+  if (missing.length === 0) return
+  const list = missing.map(({ id, type }) => `${id} (${type ?? 'of no type that this Weir knows'})`).join(', ')
+  throw new WeirError(
+    'bundle.unknown-schema',
+    `${file} lacks schemas that its records were written with, in its table schemas: ${list}. weir export writes them all: export it again`,
   )
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { openBundle, refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
@@ -172,6 +173,21 @@ describe('a bundle', () => {
     await expect(refusal()).rejects.toMatchObject({
       code: 'bundle.unknown-schema',
       message: expect.stringMatching(/user-message of version \d+ \(schema \d+\)/),
+    })
+  })
+
+  it('is refused when it lacks a schema that its records were written with', async () => {
+    changed((bytes) => {
+      const bare = join(folder, 'bare.db')
+      writeFileSync(bare, bytes)
+      const db = new DatabaseSync(bare)
+      db.exec('DELETE FROM schemas')
+      db.close()
+      readFileSync(bare).copy(bytes)
+    })
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.unknown-schema',
+      message: expect.stringMatching(/lacks schemas .*: \d+ \(user-message\)\. /),
     })
   })
 
