@@ -98,6 +98,12 @@ describe('weir dead-letters', () => {
       ['0/2', 'runtime.assertion', 'c'],
     ])
     expect((await listed({ stage: 'executor' })).map(({ place }) => place)).toEqual(['0/2'])
+    await expect(listed({ code: 'codec.bad-fame' })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(
+        /no error is called so\. Did you mean codec\.bad-frame\? Those of most letters are codec\.bad-frame, .*runtime\.assertion/,
+      ),
+    })
     await expect(listed({ stage: 'executer' })).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining('Did you mean executor?'),

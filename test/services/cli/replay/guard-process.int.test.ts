@@ -208,7 +208,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
     ['is none', 'export default 7', /default export must be a guard/],
     ['throws while it is loaded', 'throw new Error("not today")', /not today/],
     ['ends its process while it is loaded', 'process.exit(4)', /its process ended while loading it \(exit code 4\)/],
-    ['is not there', undefined, /cannot be loaded: Cannot find module/],
+    ['is not there', undefined, /there is no file/],
   ])('that %s is refused when it is loaded', async (_, text, words) => {
     const file = join(folder, `bad-${text?.length ?? 0}.ts`)
     if (text !== undefined) writeFileSync(file, text)
