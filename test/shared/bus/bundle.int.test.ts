@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { openBundle, refuseCutTurns } from '../../../shared/bus/bundle/bus.ts'
@@ -17,6 +16,7 @@ import { systemClock } from '../../../shared/clock.ts'
 import { encode } from '../../../shared/codec.ts'
 import { historyKey } from '../../../shared/topology.ts'
 import { userMessage } from '../../support/messages.ts'
+import { runSql } from '../../support/run-sql.ts'
 
 let folder: string
 let file: string
@@ -180,9 +180,7 @@ describe('a bundle', () => {
     changed((bytes) => {
       const bare = join(folder, 'bare.db')
       writeFileSync(bare, bytes)
-      const db = new DatabaseSync(bare)
-      db.exec('DELETE FROM schemas')
-      db.close()
+      runSql(bare, 'DELETE FROM schemas')
       readFileSync(bare).copy(bytes)
     })
     await expect(refusal()).rejects.toMatchObject({

@@ -3,7 +3,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -24,6 +23,7 @@ import { readSettings } from '../../../../shared/settings.ts'
 import { topicSpecs } from '../../../../shared/topology.ts'
 import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
+import { runSql } from '../../../support/run-sql.ts'
 import { answer } from '../../approval/samples.ts'
 
 const partitions = 4
@@ -176,9 +176,7 @@ describe('the dead letters of the README', () => {
     expect(statements).toHaveLength(2)
     await runDemo({ bad: 'reflex', keptIn: folder }, readSettings({ logLevel: 'silent' }, {}), output().stream)
     const file = logFileIn(folder)
-    const db = new DatabaseSync(file)
-    for (const sql of statements) db.exec(sql)
-    db.close()
+    for (const sql of statements) runSql(file, sql)
 
     const bus = await openEmbeddedBus({ file, clock: systemClock })
     const log = createLog({ level: 'silent' })
