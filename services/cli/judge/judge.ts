@@ -5,6 +5,7 @@ import { readText } from '../../../shared/agent-file/text-file.ts'
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { cutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
+import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import { recordsOf } from '../inspect/recorded.ts'
 import { timelineOf } from '../inspect/timeline-of.ts'
@@ -12,11 +13,12 @@ import type { OpenLog } from '../open-log.ts'
 import { withBundle } from '../open-log.ts'
 import { painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
+import { createProgress } from '../terminal/progress.ts'
 import { givenBy } from './overrides.ts'
 import type { Scenario } from './scenario.ts'
 import { readScenarios } from './scenario.ts'
 import { scenarioOf } from './timeline-scenario.ts'
-import type { JudgedScenario } from './verdict.ts'
+import type { Given, JudgedScenario } from './verdict.ts'
 import { judge } from './verdict.ts'
 
 export type JudgeOptions = { set?: string[]; json?: boolean }
@@ -24,40 +26,52 @@ export type JudgeOptions = { set?: string[]; json?: boolean }
 /** A corpus is kept in memory as a whole. */
 const fileBytesMax = 256 * 1024 * 1024
 
+const judging = { doing: 'judging', what: 'scenario' }
+
 /** Resolves to the exit code. Throws `usage`, `scenario.invalid`, `bundle.*`. */
 export async function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
   const given = givenBy(set)
-  const { scenarios, cut } = isBundle(file) ? await withBundle(file, scenariosIn) : { scenarios: scenariosOf(file), cut: noneCut }
-  const verdicts = scenarios.map((scenario) => judge(scenario, given))
-  for (const [at, verdict] of verdicts.entries()) {
-    const turns = cut.get(verdict.id) ?? []
-    if (json) out.write(`${printableJson({ ...verdict, cutTurns: turns })}\n`)
-    else
-      print(
-        verdict,
-        [...judgedBy(verdict, { isImported: scenarios[at]?.isImported ?? false, isSet: set.length > 0 }), ...cutText(turns)],
-        out,
-      )
+  const all = isBundle(file) ? await withBundle(file, (log) => judgeBundle(log, given)) : judgeScenarios(scenariosOf(file), given)
+  for (const { verdict, isImported, cut } of all) {
+    if (json) out.write(`${printableJson({ ...verdict, cutTurns: cut })}\n`)
+    else print(verdict, [...judgedBy(verdict, { isImported, isSet: set.length > 0 }), ...cutText(cut)], out)
   }
+  const verdicts = all.map(({ verdict }) => verdict)
   if (!json) printTotals(verdicts, out)
   return verdicts.some(({ ok }) => ok === false) ? 1 : 0
 }
 
-/** Turns whose beginning is not there, by conversation. */
-type Cut = ReadonlyMap<string, number[]>
-
-const noneCut: Cut = new Map()
+/** `cut`: turns whose beginning is not there. */
+type Judged = { verdict: JudgedScenario; isImported: boolean; cut: number[] }
 
 /** One for each conversation; none has a label. */
-async function scenariosIn(log: OpenLog): Promise<{ scenarios: Scenario[]; cut: Cut }> {
+async function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
   const bundle = log.bundle as Bundle
   const conversations = new Set([...bundle.turns()].map(({ conversation }) => conversation))
   const cut = new Map<string, number[]>()
   for (const { conversation, turn } of cutTurns(bundle)) cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
-  const scenarios: Scenario[] = []
-  for (const conversation of conversations)
-    scenarios.push(scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true })))
-  return { scenarios, cut }
+  const progress = createProgress(process.stderr, systemClock, process.env, judging)
+  progress.expect(conversations.size)
+  const all: Judged[] = []
+  for (const conversation of conversations) {
+    const scenario = scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
+    all.push({ verdict: judge(scenario, given), isImported: scenario.isImported ?? false, cut: cut.get(conversation) ?? [] })
+    progress.read(1)
+  }
+  progress.end()
+  return all
+}
+
+function judgeScenarios(scenarios: Scenario[], given: Given): Judged[] {
+  const progress = createProgress(process.stderr, systemClock, process.env, judging)
+  progress.expect(scenarios.length)
+  const all = scenarios.map((scenario): Judged => {
+    const verdict = judge(scenario, given)
+    progress.read(1)
+    return { verdict, isImported: scenario.isImported ?? false, cut: [] }
+  })
+  progress.end()
+  return all
 }
 
 function scenariosOf(file: string): Scenario[] {
