@@ -66,6 +66,7 @@ function isLinked(unfinished: string, file: string): boolean {
 /** Gives the bytes that were written. Throws `output.exists`, `output.unwritable`, and what making `pieces` throws; then nothing is left of it. */
 export async function writeWhole(file: string, pieces: Iterable<string>, place: Place): Promise<number> {
   const unfinished = beginFile(file)
+  const stopClearing = clearedOnSignal(unfinished)
   try {
     const handle = await done(file, open(unfinished, 'a'))
     let bytes = 0
@@ -80,8 +81,24 @@ export async function writeWhole(file: string, pieces: Iterable<string>, place: 
     nameFile(unfinished, file, place)
     return bytes
   } finally {
+    stopClearing()
     rmSync(unfinished, { force: true })
   }
+}
+
+/** Ctrl-C and SIGTERM end the process as if nobody had listened, and leave no half file; until the returned function is called. */
+function clearedOnSignal(unfinished: string): () => void {
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const clear = (signal: NodeJS.Signals): void => {
+    stop()
+    rmSync(unfinished, { force: true })
+    if (process.listenerCount(signal) === 0) process.kill(process.pid, signal) // else somebody decides how to end
+  }
+  const stop = (): void => {
+    for (const signal of signals) process.off(signal, clear)
+  }
+  for (const signal of signals) process.on(signal, clear)
+  return stop
 }
 
 function syncFile(file: string): void {

@@ -1,7 +1,9 @@
 // The settings of a command: its flags, the environment, the settings file of the working folder or the one that is named, and defaults.
 
+import { alternatives } from '../../shared/agent-file/mistake.ts'
+import { WeirError } from '../../shared/errors.ts'
 import type { SettingFlagValues, SettingKey, Settings, SettingValue } from '../../shared/settings.ts'
-import { readSettings, settingsWithOrigins } from '../../shared/settings.ts'
+import { flagOf, readSettings, settingsWithOrigins } from '../../shared/settings.ts'
 import type { SettingsFile } from '../../shared/settings-file.ts'
 import { findSettingsFile } from '../../shared/settings-file.ts'
 
@@ -16,6 +18,23 @@ export function commandSettings(flags: SettingFlags): Settings {
 /** As commandSettings, with where each value came from. */
 export function commandSettingsWithOrigins(flags: SettingFlags): Record<SettingKey, SettingValue> {
   return settingsWithOrigins(flags, process.env, fileOf(flags))
+}
+
+/** All that says which log is meant. */
+const ofLog: SettingKey[] = ['bus', 'dataFolder', 'bootstrapServer', 'commandConfig', 'commandProperty', 'topicPrefix']
+
+/**
+ * Throws `usage` where flags name a log beside a bundle: one of the two would not be read, and nobody would be told. What the environment or a settings file
+ * says is there for other commands too, and stands back.
+ */
+export function refuseLogBeside(bundle: string, flags: SettingFlags): void {
+  const given = ofLog.filter((key) => flags[key] !== undefined).map((key) => `--${flagOf(key)}`)
+  if (given.length === 0) return
+  const named = alternatives(given, 'and')
+  throw new WeirError(
+    'usage',
+    `${named} and the bundle ${bundle} are given, and only one log is read: leave out ${named} to read the bundle, or the bundle to read the log`,
+  )
 }
 
 function fileOf({ config }: SettingFlags): SettingsFile | undefined {

@@ -5,7 +5,7 @@ import { createBundle } from '../../shared/bus/bundle/writer.ts'
 import { listenForInterrupts } from './interrupts.ts'
 
 /**
- * `make` fills and finishes the bundle, and gives what to tell of it; undefined: `signal` had aborted, and it is not finished. Resolves to the exit
+ * `make` fills and finishes the bundle, and gives what to tell of it; undefined, or it throws: `signal` had aborted, and it is not finished. Resolves to the exit
  * code; 130: stopped by Ctrl-C. Throws `output.exists`, `output.unwritable`, and what `make` throws.
  */
 export async function makeBundle(
@@ -18,17 +18,20 @@ export async function makeBundle(
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
     const told = await make(bundle, stop.signal)
-    if (told === undefined) {
-      bundle.abandon()
-      process.stderr.write('stopped: nothing was written\n')
-      return 130
-    }
+    if (told === undefined) return stopped(bundle)
     out.write(told)
     return 0
   } catch (error) {
+    if (stop.signal.aborted) return stopped(bundle)
     bundle.abandon()
     throw error
   } finally {
     stopListening()
   }
+}
+
+function stopped(bundle: BundleWriter): 130 {
+  bundle.abandon()
+  process.stderr.write('stopped: nothing was written\n')
+  return 130
 }

@@ -26,16 +26,16 @@ export type OpenLog = {
   bundle?: Bundle | undefined
 }
 
-/** `bundle`: a file of `weir export` to look at, in the place of the log that the settings name. */
-export type LogOptions = { bundle?: string | undefined }
+/** `bundle`: a file of `weir export` to look at, in the place of the log that the settings name. `signal`: once it aborts, opening that throws. */
+export type LogOptions = { bundle?: string | undefined; signal?: AbortSignal }
 
 /**
  * Opens the log for `look`, and closes it whatever happens. Errors: `bus.not-a-database` where there is none in the data folder,
  * `bus.topic-missing` where its topics have another prefix;
  * and those of opening a file (shared/bus/embedded/schema.ts, shared/bus/bundle/open.ts), or of Kafka's client.
  */
-export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Promise<T>, { bundle }: LogOptions = {}): Promise<T> {
-  if (bundle !== undefined) return withBundle(bundle, look)
+export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Promise<T>, { bundle, signal }: LogOptions = {}): Promise<T> {
+  if (bundle !== undefined) return withBundle(bundle, look, signal)
   const { topicPrefix } = settings
   const bus = settings.bus === 'embedded' ? await openFile(settings) : await openOverKafka(settings)
   const progress = createProgress(process.stderr, systemClock, process.env)
@@ -49,8 +49,9 @@ export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Pro
 }
 
 /** As withLog, of a bundle. */
-export async function withBundle<T>(file: string, look: (log: OpenLog) => Promise<T>): Promise<T> {
-  const bundle = await openBundle(file, systemClock)
+export async function withBundle<T>(file: string, look: (log: OpenLog) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const checking = createProgress(process.stderr, systemClock, process.env, checkingBundle)
+  const bundle = await openBundle(file, systemClock, { checking, signal }).finally(checking.end)
   const { bus, facts } = bundle
   const progress = createProgress(process.stderr, systemClock, process.env)
   try {
@@ -60,6 +61,8 @@ export async function withBundle<T>(file: string, look: (log: OpenLog) => Promis
     await bus.close()
   }
 }
+
+const checkingBundle = { doing: 'checking the bundle', what: 'byte' }
 
 /** Somebody waits for it. */
 const connectMs = 10_000

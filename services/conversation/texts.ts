@@ -13,6 +13,12 @@ export function capNudge(cap: 'rounds' | 'calls', max: number): string {
   ].join('\n')
 }
 
+/** Why a cap asked for the last response, in words for people: what its nudge says, wherever that stands in a request's. Undefined: no cap did. */
+export function capReasonIn(nudge: string): string | undefined {
+  const [, what] = /^This turn has reached its limit of (\d+ [a-z ]+)\. This is its last response/m.exec(nudge) ?? []
+  return what && `the limit of ${what} is reached`
+}
+
 /** Notes of history entries, for the model: why a round has no response. */
 export const notes = {
   failed: (reason: string) => shortened(`There is no response in this round: ${reason}`, limits.reasonBytesMax),

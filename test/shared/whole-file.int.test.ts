@@ -36,6 +36,22 @@ describe('a file that is written whole', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
+  it('leaves nothing of itself when a signal ends the process meanwhile', async () => {
+    const somebody = (): void => {} // who decides how the process ends: here, not at all
+    process.on('SIGTERM', somebody)
+    const left: string[][] = []
+    function* interrupted(): Generator<string> {
+      yield 'half'
+      left.push(readdirSync(folder))
+      process.emit('SIGTERM', 'SIGTERM')
+      left.push(readdirSync(folder))
+      throw noMore
+    }
+    await expect(writeWhole(file, interrupted(), { force: false })).rejects.toBe(noMore)
+    process.off('SIGTERM', somebody)
+    expect(left).toEqual([[expect.stringContaining('unfinished')], []])
+  })
+
   it('takes the place of one that is there only by force', async () => {
     writeFileSync(file, 'mine')
     expect(() => refuseTaken(file, { force: false })).toThrow(expect.objectContaining({ code: 'output.exists' }))

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { Option } from 'commander'
-import { bundleOption, listed, settingsOf, whichBus, withSettings } from './flags.ts'
+import { bundleOption, listed, settingsBeside, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addBundles(program: Command): void {
   withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
@@ -18,7 +18,11 @@ export function addBundles(program: Command): void {
     .addOption(bundleOption())
     .option('--force', 'in the place of a file that is there')
     .action(async (options) => {
-      process.exitCode = await (await import('../export/export.ts')).exportBundle(options, await settingsOf(options), process.stdout)
+      process.exitCode = await (await import('../export/export.ts')).exportBundle(
+        options,
+        await settingsBeside(options.bundle, options),
+        process.stdout,
+      )
     })
 
   withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { answers } from '../ending.ts'
-import { bundleOption, settingsOf, whichBus, withSettings } from './flags.ts'
+import { bundleOption, settingsBeside, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addDeadLetters(program: Command): void {
   const deadLetters = program.command('dead-letters').description('records that no stage could take: which, why, and once more')
@@ -12,7 +12,7 @@ export function addDeadLetters(program: Command): void {
     .option('--json', 'one JSON object a line; ListedLetter in services/cli/dead-letters/list.ts says what is in it')
     .addOption(bundleOption())
     .action(async (options) =>
-      (await import('../dead-letters/list.ts')).listDeadLetters(options, await settingsOf(options), process.stdout),
+      (await import('../dead-letters/list.ts')).listDeadLetters(options, await settingsBeside(options.bundle, options), process.stdout),
     )
 
   withSettings(deadLetters.command('show'), [...whichBus, 'topicPrefix'])
@@ -21,7 +21,12 @@ export function addDeadLetters(program: Command): void {
     .option('--json', 'one JSON object; ShownLetter in services/cli/dead-letters/list.ts says what is in it')
     .addOption(bundleOption())
     .action(async (place, options) =>
-      (await import('../dead-letters/list.ts')).showDeadLetter(place, options, await settingsOf(options), process.stdout),
+      (await import('../dead-letters/list.ts')).showDeadLetter(
+        place,
+        options,
+        await settingsBeside(options.bundle, options),
+        process.stdout,
+      ),
     )
 
   const retry = answers(deadLetters.command('retry'), { yes: 'each is written, now or before', no: 'one is not, or you said no' })

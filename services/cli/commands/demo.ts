@@ -18,8 +18,11 @@ export function addDemo(program: Command): void {
     })
 
   program
-    .command('demo-model', { hidden: true })
-    .description('the scripted models of the demo as a service, for stages that run elsewhere: until SIGTERM or SIGINT')
+    .command('demo-model')
+    .description("the demo's model as a server, until Ctrl-C: to try weir ask without a key, and for stages that run elsewhere")
+    .option('--agent <file>', 'writes an agent file that asks it')
+    .addOption(new Option('--bad <model>', 'which bad model this agent has').choices([...badModels]).default('reflex'))
+    .option('--force', 'writes over a file that is there')
     .option('--host <host>', 'where it listens', '127.0.0.1')
     .option('--port <port>', 'where it listens; 0: on any that is free', '0')
     .action(async (options) => (await import('../demo/model-service.ts')).serveModel(options, process.stdout))

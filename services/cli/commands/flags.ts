@@ -49,6 +49,13 @@ export function notBlank(value: string): string {
   return value
 }
 
+/** As settingsOf, for a command that looks at a log, or at a bundle in its place; undefined: at the log. Throws `usage` where flags name a log beside it. */
+export async function settingsBeside(bundle: string | undefined, flags: SettingFlags): Promise<Settings> {
+  const { commandSettings, refuseLogBeside } = await import('../command-settings.ts')
+  if (bundle !== undefined) refuseLogBeside(bundle, flags)
+  return commandSettings(flags)
+}
+
 /** Throws `settings.invalid`. */
 export async function settingsOf(flags: SettingFlags): Promise<Settings> {
   const { commandSettings } = await import('../command-settings.ts')

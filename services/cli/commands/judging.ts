@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { Option } from 'commander'
 import type { ProviderName } from '../../../shared/agents.ts'
 import { answers } from '../ending.ts'
-import { listed, once, settingsOf, whichBus, withSettings } from './flags.ts'
+import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts'
 
 /** Those that an agent file can name. */
 const providerNames: ProviderName[] = ['anthropic', 'openai-chat', 'openai-responses']
@@ -63,6 +63,11 @@ export function addJudging(program: Command): void {
     .option('--full', 'values and lists without a limit')
     .option('--json', 'one JSON object; services/cli/replay/README.md says what is in it')
     .action(async (bundle, options) => {
-      process.exitCode = await (await import('../replay/replay.ts')).replay(bundle, options, await settingsOf(options), process.stdout)
+      process.exitCode = await (await import('../replay/replay.ts')).replay(
+        bundle,
+        options,
+        await settingsBeside(bundle, options),
+        process.stdout,
+      )
     })
 }

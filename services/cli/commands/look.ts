@@ -1,7 +1,7 @@
 // weir inspect, report, conversations, tail: what happened, from the log or a bundle.
 
 import type { Command } from 'commander'
-import { bundleOption, listed, settingsOf, whichBus, withSettings } from './flags.ts'
+import { bundleOption, listed, settingsBeside, whichBus, withSettings } from './flags.ts'
 
 export function addLook(program: Command): void {
   withSettings(program.command('inspect'), [...whichBus, 'topicPrefix'])
@@ -12,9 +12,10 @@ export function addLook(program: Command): void {
     .option('--reasoning', 'what the model thought, too')
     .option('--json', 'one JSON object; services/cli/inspect/timeline.ts says what is in it')
     .addOption(bundleOption())
-    .action(async (id, conversation, options) =>
-      (await import('../inspect/inspect.ts')).inspectAny(id, conversation, await settingsOf(options), options, process.stdout),
-    )
+    .action(async (id, conversation, options) => {
+      const { bundleNamed, inspectAny } = await import('../inspect/inspect.ts')
+      return inspectAny(id, conversation, await settingsBeside(bundleNamed(id, options), options), options, process.stdout)
+    })
 
   withSettings(program.command('report'), [...whichBus, 'topicPrefix'])
     .description('what happened in a conversation as one page for a browser, which needs nothing else; without one: all, with an index')
@@ -25,7 +26,7 @@ export function addLook(program: Command): void {
     .option('--force', 'writes over a file that is there')
     .option('--reasoning', 'what the model thought, too')
     .action(async (bundle, options) =>
-      (await import('../report/report.ts')).report({ settings: await settingsOf(options), bundle, options }, process.stdout),
+      (await import('../report/report.ts')).report({ settings: await settingsBeside(bundle, options), bundle, options }, process.stdout),
     )
 
   withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
@@ -34,7 +35,11 @@ export function addLook(program: Command): void {
     .addOption(bundleOption())
     .option('--json', 'one JSON object a line; services/cli/conversations/summary.ts says what is in it')
     .action(async (options) =>
-      (await import('../conversations/conversations.ts')).listConversations(await settingsOf(options), options, process.stdout),
+      (await import('../conversations/conversations.ts')).listConversations(
+        await settingsBeside(options.bundle, options),
+        options,
+        process.stdout,
+      ),
     )
 
   withSettings(program.command('tail'), [...whichBus, 'topicPrefix'])
@@ -49,5 +54,7 @@ export function addLook(program: Command): void {
     .option('--limit <number>', 'ends after so many')
     .option('--follow', 'goes on with what comes, until Ctrl-C')
     .addOption(bundleOption())
-    .action(async (topic, options) => (await import('../tail/tail.ts')).tail(topic, options, await settingsOf(options), process.stdout))
+    .action(async (topic, options) =>
+      (await import('../tail/tail.ts')).tail(topic, options, await settingsBeside(options.bundle, options), process.stdout),
+    )
 }

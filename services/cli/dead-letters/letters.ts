@@ -4,7 +4,7 @@ import { nearestName } from '../../../shared/agent-file/nearest-name.ts'
 import type { Offset, StoredRecord } from '../../../shared/bus/port.ts'
 import type { Milliseconds } from '../../../shared/clock.ts'
 import { decode } from '../../../shared/codec.ts'
-import { WeirError } from '../../../shared/errors.ts'
+import { errorCodes, WeirError } from '../../../shared/errors.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { DeadLetter, Message, MessageType } from '../../../shared/messages.ts'
 import type { TopicName, Writer } from '../../../shared/topology.ts'
@@ -24,6 +24,7 @@ export type LetterFilter = { conversation?: string; stage?: string; code?: strin
 /** By partition, then in the order of the log. Bytes there that are no dead letter are left out. Throws `usage`. */
 export async function* lettersIn(log: OpenLog, { conversation, stage, code, since }: LetterFilter): AsyncGenerator<Letter> {
   if (stage !== undefined && !stageNames.some((name) => name === stage)) throw noStage(stage)
+  if (code !== undefined && !errorCodes.some((known) => known === code)) throw noCode(code)
   const from = since === undefined ? 0 : instantOfFlag('--since', since, log.bus.clock.now())
   for (const { partition } of await endsOf(log, 'dead-letters'))
     for await (const records of scan(log, { topic: 'dead-letters', partition, since: from }))
@@ -40,6 +41,18 @@ function noStage(given: string): WeirError {
   const near = nearestName(given, stageNames)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
   return new WeirError('usage', `--stage is '${printable(given)}', and no stage is called so.${meant} There are ${stageNames.join(', ')}`)
+}
+
+/** A letter may have any code that an error has; but for a mistake of ours it says what was wrong with the bytes. */
+const usualCodes = errorCodes.filter((code) => code.startsWith('codec.') || code.startsWith('runtime.'))
+
+function noCode(given: string): WeirError {
+  const near = nearestName(given, errorCodes)
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`
+  return new WeirError(
+    'usage',
+    `--code is '${printable(given)}', and no error is called so.${meant} Those of most letters are ${usualCodes.join(', ')}`,
+  )
 }
 
 /** Throws `usage` where no dead letter stands. */

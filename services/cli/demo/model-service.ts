@@ -1,13 +1,22 @@
-// `weir demo-model`: the scripted models as a service, where the gateway that asks them runs in another container. Which one plays says the request's
+// `weir demo-model`: the scripted models as a service, for weir ask without a key, and where the gateway that asks them runs in another container. Which one plays says the request's
 // model: `reflex` or `stubborn`.
 
 import { WeirError } from '../../../shared/errors.ts'
+import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import { listenForInterrupts } from '../interrupts.ts'
+import { ownCommand, shellWord } from '../own-command.ts'
+import { printable } from '../terminal/printable.ts'
+import { demoAgentFile, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
+import type { BadModel } from './reflex-model.ts'
 import { badModels, reflexModel, thinkingMs } from './reflex-model.ts'
 
-/** Until a signal comes. Throws `usage` where it cannot listen. */
-export async function serveModel({ host, port }: { host: string; port: string }, out: NodeJS.WriteStream): Promise<void> {
+/** `agent`: an agent file to write, that asks this model. */
+export type ModelOptions = { host: string; port: string; agent?: string; bad: BadModel; force?: boolean }
+
+/** Until a signal comes. Throws `usage` where it cannot listen, `output.*` for the agent file. */
+export async function serveModel({ host, port, agent, bad, force = false }: ModelOptions, out: NodeJS.WriteStream): Promise<void> {
+  if (agent !== undefined) refuseTaken(agent, { force })
   const stop = Promise.withResolvers<void>()
   const at = { host, port: portOf(port) }
   const server = await startAnthropicServer(
@@ -21,10 +30,28 @@ export async function serveModel({ host, port }: { host: string; port: string },
     throw new WeirError('usage', `the demo's model cannot listen on ${host}, port ${port}: ${String(cause)}`, { cause })
   })
   const stopListening = listenForInterrupts(() => stop.resolve())
-  out.write(`${server.url}\n`)
-  await stop.promise
-  stopListening()
-  await server.close()
+  try {
+    out.write(`${server.url}\n`)
+    if (agent !== undefined) {
+      await writeWhole(agent, [demoAgentFile(server.url, bad)], { force })
+      out.write(next(agent))
+    }
+    await stop.promise
+  } finally {
+    stopListening()
+    await server.close()
+  }
+}
+
+function next(agent: string): string {
+  const weir = ownCommand(process.env, process.cwd())
+  const steps = [
+    `${weir} ask --agent ${shellWord(agent)} ${shellWord(question)}`,
+    `${weir} export -o asked.weir`,
+    `${weir} replay asked.weir`,
+    `${weir} report asked.weir -o asked.html`,
+  ]
+  return `\nNext, in another terminal; Ctrl-C here ends the model:\n${steps.map((step) => `  ${printable(step)}\n`).join('')}`
 }
 
 function portOf(text: string): number {

@@ -3,6 +3,7 @@
 import { styleText } from 'node:util'
 import { onOneLine } from '../../../shared/text-cut.ts'
 import type { Activity } from '../../edge/edge.ts'
+import { isCheckout, ownCommand, shellWord } from '../own-command.ts'
 import { callRejectedText, interventionText, roundStartedText } from '../terminal/activity-texts.ts'
 import { printable } from '../terminal/printable.ts'
 import { wrapped } from '../terminal/word-wrap.ts'
@@ -77,8 +78,9 @@ export function createScreen(out: NodeJS.WriteStream) {
     next(bad: BadModel, keptIn: string | undefined): void {
       line()
       line('Next:')
-      if (keptIn !== undefined) line(`  weir inspect demo --data-folder ${printable(keptIn)}`)
-      for (const step of isCheckout ? stepsInCheckout(bad) : stepsInPackage(bad)) line(`  ${step}`)
+      const steps = stepsBehind(bad, keptIn)
+      const width = Math.max(...steps.map(([command]) => command.length))
+      for (const [command, what] of steps) line(`  ${printable(command.padEnd(width))}   ${paint('dim', what)}`)
     },
 
     nextOverStages(bad: BadModel, conversation: string): void {
@@ -92,24 +94,38 @@ export function createScreen(out: NodeJS.WriteStream) {
   }
 }
 
-/** The package has JavaScript. */
-const isCheckout = import.meta.filename.endsWith('.ts')
+/** A command, and what it is for. */
+type Step = [command: string, what: string]
 
-function stepsInCheckout(bad: BadModel): string[] {
-  return [
+/** In the order in which an operator would go on. */
+function stepsBehind(bad: BadModel, keptIn: string | undefined): Step[] {
+  const weir = ownCommand(process.env, process.cwd())
+  const other: Step =
     bad === 'reflex'
-      ? 'make demo BAD=stubborn   a model that ignores even the intervention'
-      : 'make demo                a model that heeds the intervention',
-    'make test                all tests, processes killed and all',
-    'ARCHITECTURE.md          one call followed through the files',
+      ? [`${weir} demo --bad stubborn`, 'a model that ignores even the intervention']
+      : [`${weir} demo`, 'a model that heeds the intervention']
+  return [
+    ...(keptIn === undefined ? [] : stepsWithLog(weir, shellWord(keptIn))),
+    other,
+    ...(keptIn === undefined
+      ? [[`${weir} demo --data-folder demo-log`, 'with its log kept, to look at, export and replay'] satisfies Step]
+      : []),
+    [`${weir} demo-model --agent demo-agent.yaml`, 'this model for weir ask, without a key'],
+    ...(isCheckout ? stepsInCheckout : [[`${weir} init my-agent`, 'an agent file and tools to start from'] satisfies Step]),
   ]
 }
 
-function stepsInPackage(bad: BadModel): string[] {
+function stepsWithLog(weir: string, folder: string): Step[] {
   return [
-    bad === 'reflex'
-      ? 'weir demo --bad stubborn   a model that ignores even the intervention'
-      : 'weir demo                  a model that heeds the intervention',
-    'weir init my-agent         an agent file and tools to start from',
+    [`${weir} inspect demo --data-folder ${folder}`, 'each round, call and verdict'],
+    [`${weir} export --data-folder ${folder} -o demo.weir`, 'all of it as one file'],
+    [`${weir} replay demo.weir`, 'every decision again: the same?'],
+    [`${weir} replay demo.weir --set loop.identicalFailures=2`, 'and under another threshold?'],
+    [`${weir} report demo.weir -o demo.html`, 'a page for a browser'],
   ]
 }
+
+const stepsInCheckout: Step[] = [
+  ['make test', 'all tests, processes killed and all'],
+  ['ARCHITECTURE.md', 'one call followed through the files'],
+]

@@ -12,7 +12,7 @@ import { guardTopic, guardTopicName, historyConversation, topics } from '../../.
 import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
 import { endsOf } from '../open-log.ts'
-import { scan } from '../scan.ts'
+import { scanAll } from '../scan.ts'
 import type { Chosen } from './chosen.ts'
 import type { Stretch } from './stretches.ts'
 
@@ -33,21 +33,19 @@ type Copying = { log: OpenLog; chosen: Chosen; taker: Taker; signal: AbortSignal
 /** Ends early when `signal` aborts. */
 export async function copyChosen(copying: Copying): Promise<void> {
   const guards = new Set<GuardTopicName>()
-  for (const topic of Object.keys(topics) as TopicName[]) await copyTopic(copying, topic, guards)
-  for (const topic of [...guards].filter((name) => !Object.hasOwn(topics, name)).sort()) await copyTopic(copying, topic, guards)
+  await copyTopics(copying, Object.keys(topics) as TopicName[], guards)
+  await copyTopics(copying, [...guards].filter((name) => !Object.hasOwn(topics, name)).sort(), guards)
 }
 
-async function copyTopic(copying: Copying, topic: TopicName | GuardTopicName, guards: Set<GuardTopicName>): Promise<void> {
+type Place = { topic: TopicName | GuardTopicName; kind: TopicKind; partition: number; since: Milliseconds }
+
+async function copyTopics(copying: Copying, names: readonly (TopicName | GuardTopicName)[], guards: Set<GuardTopicName>): Promise<void> {
   const { log, chosen, taker, signal } = copying
-  const ends = await endsOf(log, topic)
-  if (ends.length === 0) return // the log is older than the topic
-  const { kind } = topic in topics ? topics[topic as TopicName] : guardTopic
-  taker.topic(topic, kind)
-  // A dead letter stands where its record stood, which may have been a wrong partition; a policy stands anywhere.
-  const isAnywhere = topic === 'dead-letters' || topic === 'policies'
-  const since = kind === 'table' ? 0 : Math.max(0, chosen.window.from - leadersApartMs)
-  for (const { partition } of ends.filter((one) => isAnywhere || chosen.partitions.includes(one.partition)))
-    for await (const records of scan(log, { topic, partition, since })) {
+  const places: Place[] = []
+  for (const topic of names) places.push(...(await placesOf(copying, topic)))
+  for await (const { scanned, batches } of scanAll(log, places)) {
+    const { topic, kind } = scanned
+    for await (const records of batches) {
       if (signal.aborted) return
       for (const record of records) {
         const message = topic === 'history' ? undefined : messageOf(record.value)
@@ -57,6 +55,21 @@ async function copyTopic(copying: Copying, topic: TopicName | GuardTopicName, gu
       }
       if (kind === 'log' && (records.at(-1)?.time ?? 0) > chosen.window.to + afterMs) break
     }
+  }
+}
+
+/** None where the log is older than the topic. */
+async function placesOf({ log, chosen, taker }: Copying, topic: TopicName | GuardTopicName): Promise<Place[]> {
+  const ends = await endsOf(log, topic)
+  if (ends.length === 0) return []
+  const { kind } = topic in topics ? topics[topic as TopicName] : guardTopic
+  taker.topic(topic, kind)
+  // A dead letter stands where its record stood, which may have been a wrong partition; a policy stands anywhere.
+  const isAnywhere = topic === 'dead-letters' || topic === 'policies'
+  const since = kind === 'table' ? 0 : Math.max(0, chosen.window.from - leadersApartMs)
+  return ends
+    .filter((one) => isAnywhere || chosen.partitions.includes(one.partition))
+    .map(({ partition }) => ({ topic, kind, partition, since }))
 }
 
 function isChosen(topic: string, record: StoredRecord, message: Message | undefined, chosen: Chosen, topicPrefix: string): boolean {

@@ -33,7 +33,7 @@ export async function exportBundle(options: ExportOptions, settings: Settings, o
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   return makeBundle(options, out, async (bundle, signal) => {
     const writing = { wanted, rules, bundle, options, settings, signal }
-    const told = await withLog(settings, (log) => write(log, writing), { bundle: options.bundle })
+    const told = await withLog(settings, (log) => write(log, writing), { bundle: options.bundle, signal })
     return told === undefined ? undefined : `${output}: ${told}\n`
   })
 }
@@ -57,14 +57,15 @@ async function write(log: OpenLog, { wanted, rules, bundle, options, settings, s
   if (turns.length === 0) throw nothingFound(options)
   for (const turn of turns) bundle.turn(turn)
   const { conversation, since, until, where } = options
-  await bundle.finish({
+  const facts = {
     madeAt: new Date(systemClock.now()).toISOString(),
     source: log.bundle?.facts.source ?? settings.bus,
     topicPrefix: log.topicPrefix,
     partitions: log.partitions,
     asked: JSON.stringify({ conversation, since, until, where }),
     redaction: redactionOf(log, rules),
-  })
+  }
+  await bundle.finish(facts, signal)
   const open = turns.filter(({ outcome }) => outcome === 'open').length
   const cut = turns.filter(({ whole }) => !whole).length
   const conversations = new Set(turns.map((turn) => turn.conversation)).size

@@ -1,7 +1,7 @@
 // Where the module of a guard is that somebody names on the command line: a file, or the name of one that ships with Weir; with its options behind a =.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { basename, dirname, extname, join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { nearestName } from '../../../shared/agent-file/nearest-name.ts'
 import { WeirError } from '../../../shared/errors.ts'
@@ -15,8 +15,8 @@ const shippedFile = `guard${extname(import.meta.url)}`
 export type NamedGuard = { file: string; options: unknown }
 
 /**
- * `given`: FILE or NAME, and with `=OPTIONS` behind it a file of JSON for the function that it exports. Throws `usage` for options that cannot be read and for
- * a name that is a file here as well.
+ * `given`: FILE or NAME, and with `=OPTIONS` behind it a file of JSON for the function that it exports. Throws `usage` for options that cannot be read, for a
+ * name that is a file here as well, and for one that is neither, with the nearest.
  */
 export function namedGuard(given: string): NamedGuard {
   const at = existsSync(given) ? -1 : given.lastIndexOf('=')
@@ -24,23 +24,45 @@ export function namedGuard(given: string): NamedGuard {
   return { file: guardFile(given.slice(0, at)), options: guardOptions(given.slice(at + 1)) }
 }
 
-/** The path of the module. Throws `usage` where the name could mean two. */
+/** The path of the module. Throws `usage` where the name could mean two, or none. */
 export function guardFile(given: string): string {
   const shipped = shippedGuards()
   const isShipped = shipped.includes(given)
-  const isHere = statSync(given, { throwIfNoEntry: false })?.isFile() ?? false
-  if (isShipped && isHere)
+  const here = statSync(given, { throwIfNoEntry: false })
+  if (isShipped && here?.isFile())
     throw new WeirError('usage', `${given} is a file here, and a guard that ships with Weir: give ./${given} for the file, or rename it`)
   if (isShipped) return join(shippedFolder, given, shippedFile)
-  if (isHere || /[./\\]/.test(given)) return given
+  if (here?.isFile()) return given
   if (given === approvalGuard)
     throw new WeirError(
       'usage',
       `${approvalGuard} is a stage and no guard to run: put its rules in force with weir approvals rules FILE; weir up, ask and chat run the stage`,
     )
-  const near = nearestName(given, shipped)
+  const isPath = /[./\\]/.test(given)
+  const near = nearestFile(given) ?? (isPath ? undefined : nearestName(given, shipped))
   const meant = near === undefined ? '' : `; did you mean ${near}?`
-  throw new WeirError('usage', `there is no file ${given}, and no guard of that name ships with Weir (${shipped.join(', ')} do)${meant}`)
+  const what = here?.isDirectory() ? `${resolve(given)} is a folder, and a guard is a file` : `there is no file ${resolve(given)}`
+  const ships = isPath ? '' : `, and no guard of that name ships with Weir (${shipped.join(', ')} do)`
+  throw new WeirError('usage', `${what}${ships}${meant}`)
+}
+
+/** Of the modules in the folder where it would be, the one whose name is nearest to it. */
+function nearestFile(given: string): string | undefined {
+  const folder = dirname(given)
+  const modules = existsSync(folder) && statSync(folder).isDirectory() ? readdirSync(folder).filter(isModule) : []
+  const near = nearestName(
+    isModule(given) ? parse(given).name : basename(given),
+    modules.map((file) => parse(file).name),
+  )
+  const file = modules.find((one) => parse(one).name === near)
+  return file === undefined ? undefined : join(folder, file)
+}
+
+export const moduleEndings = ['.ts', '.mts', '.js', '.mjs']
+
+/** Declarations are none. */
+export function isModule(file: string): boolean {
+  return moduleEndings.includes(extname(file)) && !file.endsWith('.d.ts')
 }
 
 /** `file`: JSON; undefined: none were given. Throws `usage`. */

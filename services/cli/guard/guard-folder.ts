@@ -1,17 +1,17 @@
 // A folder of guards: each module in it is one.
 
 import { readdirSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Guard } from '../../../shared/guard.ts'
 import { loadGuard } from '../../../shared/guards/load-guard.ts'
-
-const endings = new Set(['.ts', '.mts', '.js', '.mjs'])
+import { isModule, moduleEndings } from './guard-file.ts'
 
 /** In the order of their files. Throws `guard.invalid`; `usage` where the folder has none. */
 export async function guardsIn(folder: string): Promise<Guard[]> {
   const files = filesIn(folder)
-  if (files.length === 0) throw new WeirError('usage', `there is no guard in ${folder}: its files must end with ${[...endings].join(', ')}`)
+  if (files.length === 0)
+    throw new WeirError('usage', `there is no guard in ${folder}: its files must end with ${moduleEndings.join(', ')}`)
   const guards: Guard[] = []
   for (const file of files) guards.push(await loadGuard(join(folder, file)))
   return guards
@@ -19,9 +19,7 @@ export async function guardsIn(folder: string): Promise<Guard[]> {
 
 function filesIn(folder: string): string[] {
   try {
-    return readdirSync(folder)
-      .filter((name) => endings.has(extname(name)) && !name.endsWith('.d.ts'))
-      .sort()
+    return readdirSync(folder).filter(isModule).sort()
   } catch (error) {
     throw noFolder(folder, error)
   }

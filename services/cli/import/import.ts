@@ -41,7 +41,7 @@ export async function importBundle(file: string, settings: Settings, out: NodeJS
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   try {
-    const told = await withBundle(file, (open) => write(open, log, settings, stop.signal))
+    const told = await withBundle(file, (open) => write(open, log, settings, stop.signal), stop.signal)
     out.write(`${log}: ${told}\n`)
     return 0
   } catch (error) {

@@ -2,10 +2,11 @@
 // editors complete agent.yaml.
 
 import { constants } from 'node:fs'
-import { copyFile, mkdir, readdir } from 'node:fs/promises'
+import { copyFile, readdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { WeirError } from '../../../shared/errors.ts'
+import { makeFolders } from '../../../shared/make-folders.ts'
 import { printable } from '../terminal/printable.ts'
 
 const template = fileURLToPath(new URL('template', import.meta.url))
@@ -30,7 +31,11 @@ async function filesToWrite(): Promise<{ name: string; source: string }[]> {
 
 /** Whether there was a file of that name, which was left alone. */
 async function copied(source: string, file: string): Promise<boolean> {
-  await mkdir(dirname(file), { recursive: true }).catch((error) => refuse(file, error))
+  try {
+    makeFolders(dirname(file))
+  } catch (error) {
+    refuse(file, error as Error)
+  }
   try {
     await copyFile(source, file, constants.COPYFILE_EXCL)
     return false

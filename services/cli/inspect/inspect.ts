@@ -30,14 +30,19 @@ export async function inspectAny(
   options: InspectOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const isFile = options.bundle === undefined && (given.endsWith(bundleEnding) || isBundle(given))
-  const bundle = isFile ? given : options.bundle
+  const bundle = bundleNamed(given, options)
+  const isFile = options.bundle === undefined && bundle !== undefined
   const id = isFile ? conversation : given
   if (!isFile && conversation !== undefined)
     throw new WeirError('usage', `two conversations are named, and ${printable(given)} is no bundle: give one of them`)
   if (id !== undefined) return inspect(id, settings, { ...options, ...(bundle !== undefined && { bundle }) }, out)
   const { json = false } = options
   return listConversations(settings, { json, limit: `${conversationsMax}`, ...(bundle !== undefined && { bundle }) }, out)
+}
+
+/** The bundle that is looked into; undefined: the log. */
+export function bundleNamed(given: string, { bundle }: Pick<InspectOptions, 'bundle'>): string | undefined {
+  return bundle ?? (given.endsWith(bundleEnding) || isBundle(given) ? given : undefined)
 }
 
 /** Prints to `out`; with `json` one object, a Timeline. Throws `conversation.unknown`. */

@@ -4,8 +4,10 @@
 //     clocks of brokers differ.
 // I2. Each round ends in the inbox. When the conversation has nothing under way by its last record there, what that record itself led to is written
 //     within `afterMs`. Else the rest of the log is read.
-// I3. Memory: one batch, and the records of this conversation.
+// I3. A bundle is asked by conversation, and the time bounds nothing.
+// I4. Memory: one batch, and the records of this conversation.
 
+import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
@@ -24,6 +26,7 @@ const afterMs: Milliseconds = 10 * 60 * 1000
 /** Empty where there never was such a conversation. In the order of topics, then of the log. */
 export async function recordsOf(conversation: string, log: OpenLog): Promise<Logged[]> {
   const partition = partitionOf(conversation, log.partitions)
+  if (log.bundle !== undefined) return recordsInBundle(conversation, log.bundle, await historyOf(conversation, log, partition), partition)
   const whole = { from: 0, to: Number.POSITIVE_INFINITY }
   const history = await historyOf(conversation, log, partition)
   const events = await collect({ log, topic: inbox, partition, conversation, window: whole })
@@ -37,6 +40,13 @@ export async function recordsOf(conversation: string, log: OpenLog): Promise<Log
   for (const topic of elsewhere) records.push(...(await collect({ log, topic, partition, conversation, window })))
   for (const topic of guardTopicsIn(records)) records.push(...(await collect({ log, topic, partition, conversation, window })))
   return records
+}
+
+/** A bundle has an index by conversation, so nothing of others is read. */
+function recordsInBundle(conversation: string, bundle: Bundle, history: Logged[], partition: number): Logged[] {
+  const { topicPrefix } = bundle.facts
+  const own = bundle.recordsOf(conversation).filter((record) => record.partition === partition)
+  return [...history, ...own.map((record) => logged(record.topic.slice(topicPrefix.length) as TopicName | GuardTopicName, record))]
 }
 
 async function historyOf(conversation: string, log: OpenLog, partition: number): Promise<Logged[]> {

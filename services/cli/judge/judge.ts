@@ -2,7 +2,10 @@
 // corpus of its own in CI, and sees what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1 something is not; 2 trouble.
 
 import { readText } from '../../../shared/agent-file/text-file.ts'
+import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
+import { cutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { isBundle } from '../../../shared/bus/bundle/open.ts'
+import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import { recordsOf } from '../inspect/recorded.ts'
 import { timelineOf } from '../inspect/timeline-of.ts'
@@ -10,11 +13,12 @@ import type { OpenLog } from '../open-log.ts'
 import { withBundle } from '../open-log.ts'
 import { painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
+import { createProgress } from '../terminal/progress.ts'
 import { givenBy } from './overrides.ts'
 import type { Scenario } from './scenario.ts'
 import { readScenarios } from './scenario.ts'
 import { scenarioOf } from './timeline-scenario.ts'
-import type { JudgedScenario } from './verdict.ts'
+import type { Given, JudgedScenario } from './verdict.ts'
 import { judge } from './verdict.ts'
 
 export type JudgeOptions = { set?: string[]; json?: boolean }
@@ -22,26 +26,52 @@ export type JudgeOptions = { set?: string[]; json?: boolean }
 /** A corpus is kept in memory as a whole. */
 const fileBytesMax = 256 * 1024 * 1024
 
+const judging = { doing: 'judging', what: 'scenario' }
+
 /** Resolves to the exit code. Throws `usage`, `scenario.invalid`, `bundle.*`. */
 export async function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
   const given = givenBy(set)
-  const scenarios = isBundle(file) ? await withBundle(file, scenariosIn) : scenariosOf(file)
-  const verdicts = scenarios.map((scenario) => judge(scenario, given))
-  for (const [at, verdict] of verdicts.entries()) {
-    if (json) out.write(`${printableJson(verdict)}\n`)
-    else print(verdict, judgedBy(verdict, { isImported: scenarios[at]?.isImported ?? false, isSet: set.length > 0 }), out)
+  const all = isBundle(file) ? await withBundle(file, (log) => judgeBundle(log, given)) : judgeScenarios(scenariosOf(file), given)
+  for (const { verdict, isImported, cut } of all) {
+    if (json) out.write(`${printableJson({ ...verdict, cutTurns: cut })}\n`)
+    else print(verdict, [...judgedBy(verdict, { isImported, isSet: set.length > 0 }), ...cutText(cut)], out)
   }
+  const verdicts = all.map(({ verdict }) => verdict)
   if (!json) printTotals(verdicts, out)
   return verdicts.some(({ ok }) => ok === false) ? 1 : 0
 }
 
+/** `cut`: turns whose beginning is not there. */
+type Judged = { verdict: JudgedScenario; isImported: boolean; cut: number[] }
+
 /** One for each conversation; none has a label. */
-async function scenariosIn(log: OpenLog): Promise<Scenario[]> {
-  const conversations = new Set([...(log.bundle?.turns() ?? [])].map(({ conversation }) => conversation))
-  const scenarios: Scenario[] = []
-  for (const conversation of conversations)
-    scenarios.push(scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true })))
-  return scenarios
+async function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
+  const bundle = log.bundle as Bundle
+  const conversations = new Set([...bundle.turns()].map(({ conversation }) => conversation))
+  const cut = new Map<string, number[]>()
+  for (const { conversation, turn } of cutTurns(bundle)) cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
+  const progress = createProgress(process.stderr, systemClock, process.env, judging)
+  progress.expect(conversations.size)
+  const all: Judged[] = []
+  for (const conversation of conversations) {
+    const scenario = scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
+    all.push({ verdict: judge(scenario, given), isImported: scenario.isImported ?? false, cut: cut.get(conversation) ?? [] })
+    progress.read(1)
+  }
+  progress.end()
+  return all
+}
+
+function judgeScenarios(scenarios: Scenario[], given: Given): Judged[] {
+  const progress = createProgress(process.stderr, systemClock, process.env, judging)
+  progress.expect(scenarios.length)
+  const all = scenarios.map((scenario): Judged => {
+    const verdict = judge(scenario, given)
+    progress.read(1)
+    return { verdict, isImported: scenario.isImported ?? false, cut: [] }
+  })
+  progress.end()
+  return all
 }
 
 function scenariosOf(file: string): Scenario[] {
@@ -50,18 +80,27 @@ function scenariosOf(file: string): Scenario[] {
   return readScenarios(file, read.text)
 }
 
-/** By what a conversation was judged; '' where it goes without saying. */
-function judgedBy({ settings }: JudgedScenario, { isImported, isSet }: { isImported: boolean; isSet: boolean }): string {
-  if (isImported) return `by Weir's defaults${isSet ? ', but for --set' : ''}`
+/** By what a conversation was judged, where it does not go without saying. */
+function judgedBy({ settings }: JudgedScenario, { isImported, isSet }: { isImported: boolean; isSet: boolean }): string[] {
+  if (isImported) return [`by Weir's defaults${isSet ? ', but for --set' : ''}`]
   const own = Object.entries(settings ?? {}).map(([key, value]) => `${key}=${value ?? 'none'}`)
-  return own.length === 0 ? '' : `by its own settings: ${own.join(', ')}`
+  return own.length === 0 ? [] : [`by its own settings: ${own.join(', ')}`]
 }
 
-function print({ id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario, by: string, out: NodeJS.WriteStream): void {
+/** What was before that may be what a rule would have counted. */
+function cutText(turns: number[]): string[] {
+  if (turns.length === 0) return []
+  const which = turns.length === 1 ? `turn ${turns[0]}` : `turns ${turns.join(', ')}`
+  return [
+    `judged from the middle: the bundle lacks the beginning of ${which}, which the log had no longer got, and what came before is not counted`,
+  ]
+}
+
+function print({ id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario, notes: string[], out: NodeJS.WriteStream): void {
   const mark = ok === null ? '-' : ok ? 'ok' : 'WRONG'
   const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
   out.write(`${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`)
-  if (by !== '') out.write(`${painted(out, 'faint', printable(`      ${by}`))}\n`)
+  for (const note of notes) out.write(`${painted(out, 'faint', printable(`      ${note}`))}\n`)
   for (const { step, rung, rule, reason } of shadowed)
     out.write(`${painted(out, 'faint', printable(`      in shadow, step ${step}: ${rung} by ${rule}: ${reason}`))}\n`)
   if (wrong !== '') out.write(`${painted(out, 'bad', `      ${wrong}`)}\n`)

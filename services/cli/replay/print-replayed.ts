@@ -4,14 +4,15 @@ import type { RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
 import type { Message } from '../../../shared/messages.ts'
 import { version } from '../../../shared/version.ts'
 import { contentOf } from '../tail/record-line.ts'
-import { columnsOfOutput, painted } from '../terminal/paint.ts'
+import type { Tone } from '../terminal/paint.ts'
+import { columnsOfOutput, columnsToCut, painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
 import { count, instant } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
 import type { Address, Difference } from './difference.ts'
 import { causesOf, timeOf } from './difference.ts'
+import { commonText, cut, differingLines, differingMembers, memberLines } from './record-members.ts'
 import type { Replayed } from './replay-log.ts'
-import { sideBySide } from './side-by-side.ts'
 
 /** `isRedacted`: of a bundle in which texts were taken out, so that what was decided by them cannot come out the same. */
 export function printReplayed(
@@ -20,7 +21,7 @@ export function printReplayed(
   out: NodeJS.WriteStream,
 ): void {
   const what = `${count(tally.records, 'record')} read, ${count(tally.turns, 'turn')}`
-  const line = (tone: Parameters<typeof painted>[1], text: string): boolean => out.write(`${painted(out, tone, printable(text))}\n`)
+  const line: Line = (tone, text) => void out.write(`${painted(out, tone, printable(text))}\n`)
   if (first === undefined)
     line(
       'good',
@@ -40,14 +41,44 @@ export function printReplayed(
     `  replay     ${first.again === undefined ? 'nothing' : `${first.again.topic}/${first.again.partition}, id ${first.again.id}`}`,
   )
   for (const cause of causesOf(first, { log: tally.writtenBy, own: version() })) line('warning', `  ${cause}`)
+  const width = columnsToCut(out)
+  const shown = { width: columnsOfOutput(out), full, line }
+  const [log, replay, input] = [first.logged, first.again, first.inputRecord].map(membersOf)
+  if (log !== undefined && replay !== undefined) printPair(log, replay, { width, line })
+  else if (!full) printRecord('The record', log ?? replay, shown)
+  if (full) {
+    printRecord('The record in the log', log, shown)
+    printRecord('The record of the replay', replay, shown)
+  }
+  printRecord('What led to it', input, shown)
+  if (full) return
   line('plain', '')
-  const width = columnsOfOutput(out)
-  for (const { text, isDifferent } of sideBySide(contentIn(first.logged), contentIn(first.again), { width, full }))
-    line(isDifferent ? 'bad' : 'faint', text)
-  if (first.inputRecord === undefined) return
+  line('faint', '--full shows the records whole')
+}
+
+type Line = (tone: Tone, text: string) => void
+type Printing = { width: number; line: Line }
+
+function printPair(log: object, replay: object, { width, line }: Printing): void {
+  const members = differingMembers(log, replay)
   line('plain', '')
-  line('title', 'What led to it')
-  for (const { text } of sideBySide(contentIn(first.inputRecord), undefined, { width, full })) line('plain', text)
+  line('title', 'What differs')
+  if (members.length === 0) line('bad', '  their bytes: what they say is the same')
+  for (const member of members) for (const [at, text] of differingLines(member, width).entries()) line(at === 0 ? 'plain' : 'bad', text)
+  const common = commonText(log, replay)
+  if (common !== undefined) line('faint', cut(`  the same in both: ${common}`, width))
+}
+
+function printRecord(title: string, record: object | undefined, { width, full, line }: Printing & { full: boolean }): void {
+  if (record === undefined) return
+  line('plain', '')
+  line('title', title)
+  const lines = full
+    ? JSON.stringify(record, null, 2)
+        .split('\n')
+        .map((text) => `    ${text}`)
+    : memberLines(record, width)
+  for (const text of lines) line('plain', text)
 }
 
 function notesOf({ sameContent, awaited, deleted, unjudged, unjudgedKeys }: Tally): string[] {
@@ -87,6 +118,11 @@ function addressText({ topic, partition, offset }: Address): string {
   return `${topic}/${partition}/${offset}`
 }
 
+/** As it is compared: the key too. */
+function membersOf(record: RecordToAppend | undefined): object | undefined {
+  return record && { key: record.key, ...contentIn(record) }
+}
+
 /** Bytes in a message are in base64, as `weir tail` has them. */
 function contentIn(record: RecordToAppend | undefined): object | undefined {
   if (record === undefined) return undefined
@@ -119,6 +155,7 @@ export function replayedJson({ tally, differences, first }: Replayed): string {
       input: { ...first.input, ...recordJson(first.inputRecord) },
       logged: recordJson(first.logged) ?? null,
       replayed: recordJson(first.again) ?? null,
+      differs: first.logged && first.again ? differingMembers(membersOf(first.logged), membersOf(first.again)) : [],
       causes: causesOf(first, { log: tally.writtenBy, own: version() }),
     },
   })

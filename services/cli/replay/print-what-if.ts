@@ -1,9 +1,10 @@
 // What would have gone another way, for people and as JSON.
 
-import { columnsOfOutput, painted } from '../terminal/paint.ts'
+import { columnsToCut, painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Address } from './difference.ts'
+import { cut } from './record-members.ts'
 import type { Change, Decision, Totals } from './what-if/change.ts'
 import { totalsOf } from './what-if/change.ts'
 
@@ -17,18 +18,28 @@ export function printWhatIf({ asked, conversations, changes }: WhatIfPage, { ful
   const line = (tone: Parameters<typeof painted>[1], text: string): boolean => out.write(`${painted(out, tone, printable(text))}\n`)
   const shown = full ? changes : changes.slice(0, shownMax)
   line('title', `What if ${asked}`)
-  const width = columnsOfOutput(out)
+  const width = full ? Number.POSITIVE_INFINITY : columnsToCut(out)
   for (const change of shown) {
     const { conversation, turn, round, was, is, at } = change
     line('plain', '')
     line('plain', `${conversation}, turn ${turn}, round ${round}  (${addressText(at)})`)
-    line('faint', cut(`  was      ${decisionText(was)}`, full, width))
-    line('warning', cut(`  would be ${decisionText(is)}`, full, width))
+    line('faint', cut(wasText(was), width))
+    line('warning', cut(wouldBeText(is), width))
     line('faint', `  unknown from here${savedText(change)}`)
   }
-  if (shown.length < changes.length) line('faint', `\n… and ${changes.length - shown.length} more (--full)`)
+  if (shown.some(({ was, is }) => wasText(was).length > width || wouldBeText(is).length > width))
+    line('faint', '  cut to the width of the terminal: --full shows the reasons whole')
+  if (shown.length < changes.length) line('faint', `… and ${changes.length - shown.length} more (--full)`)
   line('plain', '')
   printTotals(totalsOf(changes), { conversations, full }, line)
+}
+
+function wasText(decision: Decision | null): string {
+  return `  was      ${decisionText(decision)}`
+}
+
+function wouldBeText(decision: Decision | null): string {
+  return `  would be ${decisionText(decision)}`
 }
 
 function printTotals(
@@ -64,10 +75,6 @@ function savedText({ roundsSaved, tokensSaved }: Change): string {
 
 function addressText({ topic, partition, offset }: Address): string {
   return `${topic}/${partition}/${offset}`
-}
-
-function cut(text: string, full: boolean, width: number): string {
-  return full || text.length <= width ? text : `${text.slice(0, width - 1)}…`
 }
 
 /** What `weir replay --set … --json` prints. Fields are added, none changes its meaning. */

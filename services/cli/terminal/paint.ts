@@ -13,6 +13,11 @@ export function painted(out: NodeJS.WriteStream, tone: Tone, text: string): stri
   return format === undefined || text === '' ? text : styleText(format, text, { stream: out })
 }
 
+/** Columns behind which a text is cut: those of a terminal. Elsewhere nothing is: whoever reads a file or a pipe has no line to keep to. */
+export function columnsToCut(out: NodeJS.WriteStream): number {
+  return out.isTTY === true ? Math.max(40, out.columns || 80) : Number.POSITIVE_INFINITY
+}
+
 /** Columns of a line: those of a terminal where there is one, within what reads well. */
 export function columnsOfOutput(out: NodeJS.WriteStream): number {
   return Math.max(40, Math.min(out.isTTY === true ? out.columns || 80 : 80, 100))

@@ -10,6 +10,7 @@ import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../port.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import { batchesOf } from '../range.ts'
 import type { BundleFacts, BundleTurn } from './format.ts'
+import type { OpenOptions } from './open.ts'
 import { openBundleFile } from './open.ts'
 
 export type Bundle = {
@@ -17,6 +18,8 @@ export type Bundle = {
   readonly facts: BundleFacts
   /** By conversation, then in their order. */
   turns(): Iterable<BundleTurn>
+  /** Those that stand under the key of a conversation, by topic, then by offset; without its history, which has keys of its own. */
+  recordsOf(conversation: string): StoredRecord[]
   /** Names of all topics in it, without the prefix. */
   topics(): { name: string; kind: TopicKind }[]
   readonly bus: Bus
@@ -30,8 +33,8 @@ const partitionsMax = 100_000
 const columns = 'offset, time, key, value, id'
 
 /** Errors as openBundleFile's. */
-export async function openBundle(file: string, clock: Clock): Promise<Bundle> {
-  const db = await openBundleFile(file)
+export async function openBundle(file: string, clock: Clock, options: OpenOptions = {}): Promise<Bundle> {
+  const db = await openBundleFile(file, options)
   const facts = factsOf(db, file)
   const kinds = new Map(
     db
@@ -46,6 +49,10 @@ export async function openBundle(file: string, clock: Clock): Promise<Bundle> {
   const list = rows(`SELECT * FROM records AS r WHERE ${inTable} AND key >= ? AND key < ? ORDER BY key`)
   const get = rows(`SELECT * FROM records AS r WHERE ${inTable} AND key = ?`)
   const keys = db.prepare(`SELECT key, offset, time FROM records AS r WHERE ${inTable} AND key >= ? ORDER BY key LIMIT ?`)
+  const ofConversation = db.prepare(
+    `SELECT topic, partition, ${columns} FROM records WHERE conversation = ? AND topic <> 'history' ORDER BY topic, partition, offset`,
+  )
+  ofConversation.setReturnArrays(true)
   const ends = db.prepare('SELECT min(offset) AS first, max(offset) AS last FROM records WHERE topic = ? AND partition = ?')
   let isClosed = false
 
@@ -135,6 +142,10 @@ export async function openBundle(file: string, clock: Clock): Promise<Bundle> {
     file,
     facts,
     bus,
+    recordsOf(conversation) {
+      const found = ofConversation.all(conversation) as unknown as [topic: string, partition: number, ...row: Row][]
+      return found.map(([topic, partition, ...row]) => stored(facts.topicPrefix + topic, partition, row))
+    },
     topics: () => [...kinds].map(([name, kind]) => ({ name, kind })),
     *turns() {
       for (const row of db.prepare('SELECT * FROM turns').iterate()) yield turnIn(row)
@@ -142,9 +153,14 @@ export async function openBundle(file: string, clock: Clock): Promise<Bundle> {
   }
 }
 
-/** Throws `bundle.turn-cut` where the log had no longer got the beginning of a turn: for whoever folds a bundle, and not for whoever looks at it. */
+/** Those of which the log had no longer got the beginning: what is known of them is only their end. */
+export function cutTurns({ turns }: Pick<Bundle, 'turns'>): BundleTurn[] {
+  return [...turns()].filter(({ whole }) => !whole)
+}
+
+/** Throws `bundle.turn-cut` where there are such: for whoever folds a bundle, and not for whoever looks at it. */
 export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>): void {
-  const cut = [...turns()].filter(({ whole }) => !whole)
+  const cut = cutTurns({ turns })
   const [first] = cut
   if (first === undefined) return
   const others = cut.length === 1 ? '' : `, and ${cut.length - 1} more`

@@ -16,11 +16,17 @@ export function isBundle(file: string): boolean {
   return look !== undefined && (look.applicationId === bundleApplicationId || look.digest !== undefined)
 }
 
+/** `checking`: is told the bytes that are checked, all of them first. `signal`: once it aborts, opening throws. */
+export type OpenOptions = {
+  checking?: { expect(bytes: number): void; read(bytes: number): void } | undefined
+  signal?: AbortSignal | undefined
+}
+
 /**
  * Throws `bundle.invalid` (no bundle), `bundle.damaged` (cut, or with other bytes than it was made with), `bundle.newer-version`,
  * `bundle.unknown-schema`; each names the file and says what to do.
  */
-export async function openBundleFile(file: string): Promise<DatabaseSync> {
+export async function openBundleFile(file: string, { checking, signal }: OpenOptions = {}): Promise<DatabaseSync> {
   const look = looked(file)
   if (look === undefined) throw new WeirError('bundle.invalid', `there is no file ${file}: weir export -o FILE makes a bundle`)
   const { size, applicationId, pages, pageBytes, digest } = look
@@ -29,7 +35,8 @@ export async function openBundleFile(file: string): Promise<DatabaseSync> {
   if (applicationId !== bundleApplicationId && digest === undefined)
     throw new WeirError('bundle.invalid', `${file} is no bundle of Weir: weir export -o FILE makes one`)
   if (digest === undefined) throw cut(file, size, pages * pageBytes + trailerBytes)
-  if ((await digestOf(file, size - trailerBytes)) !== digest)
+  checking?.expect(size - trailerBytes)
+  if ((await digestOf(file, { bytes: size - trailerBytes, read: checking?.read, signal })) !== digest)
     throw new WeirError(
       'bundle.damaged',
       `${file} is damaged: its content is not what it was made with (SHA-256). Copy it again from where it was made, or export it again`,
@@ -116,11 +123,27 @@ function tablesIn(db: DatabaseSync): string {
 function refuseUnknownSchemas(db: DatabaseSync, file: string): void {
   const known = new Map(knownSchemas.map((entry) => [entry.id, JSON.stringify(entry.schema)]))
   const rows = db.prepare('SELECT id, type, version, schema FROM schemas ORDER BY id').all()
+  refuseMissingSchemas(db, file)
   const unknown = rows.filter(({ id, schema }) => known.get(Number(id)) !== schema)
   if (unknown.length === 0) return
   const list = unknown.map(({ id, type, version }) => `${type} of version ${version} (schema ${id})`).join(', ')
   throw new WeirError(
     'bundle.unknown-schema',
     `${file} holds records that this Weir does not know: ${list}. A newer Weir wrote them: read the bundle with that version`,
+  )
+}
+
+/** Records name the schema that they were written with: a bundle that lacks one cannot be read by whoever has nothing but the bundle. */
+function refuseMissingSchemas(db: DatabaseSync, file: string): void {
+  const missing = db
+    .prepare(
+      'SELECT DISTINCT schema AS id, type FROM records WHERE schema IS NOT NULL AND schema NOT IN (SELECT id FROM schemas) ORDER BY 1',
+    )
+    .all()
+  if (missing.length === 0) return
+  const list = missing.map(({ id, type }) => `${id} (${type ?? 'of no type that this Weir knows'})`).join(', ')
+  throw new WeirError(
+    'bundle.unknown-schema',
+    `${file} lacks schemas that its records were written with, in its table schemas: ${list}. weir export writes them all: export it again`,
   )
 }

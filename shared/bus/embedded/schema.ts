@@ -9,12 +9,13 @@
 // 105,000, 138,000; one WITHOUT ROWID 62,000, 237,000; one with topic and offset packed into the rowid 81,000, 232,000; a table for each topic
 // 101,000, 183,000. Pages of 8 or 16 KiB were slower. (The bench of the finished bus: test/bench/bus.ts.)
 
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 
 import { WeirError } from '../../errors.ts'
+import { makeFolders } from '../../make-folders.ts'
 import { logApplicationId } from '../application-id.ts'
 import type { TopicSpec } from '../port.ts'
 import { asBusError, isFolderClosed, notADatabase } from './failure.ts'
@@ -161,7 +162,7 @@ export function checkBeforeWriting(file: string): void {
 export function makeFolder(file: string): void {
   const folder = dirname(file)
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 }) // conversations are nobody else's business
+    makeFolders(folder, 0o700) // conversations are nobody else's business
   } catch (error) {
     throw folderRefused(folder, error as Error)
   }

@@ -4,12 +4,13 @@
 // T2. One process has one file: it takes the first of its folder that nobody holds, by SQLite's own lock, which ends with the process. Copies of a
 //     stage on one machine so have one each, and find one again after a restart. When all are taken, it keeps its tables in memory.
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SQLInputValue } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import type { Logger } from 'pino'
 import type { Clock, Milliseconds } from '../../clock.ts'
+import { makeFolders } from '../../make-folders.ts'
 import type { Offset, StoredRecord, TableKey } from '../port.ts'
 import { prefixEnd } from '../prefix-end.ts'
 
@@ -175,7 +176,7 @@ export function openTableStore({ folder, clock, log }: { folder: string | undefi
 
 function openFirstFree(folder: string, log: Logger): { db: DatabaseSync; file: string | undefined } {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 }) // conversations are nobody else's business
+    makeFolders(folder, 0o700) // conversations are nobody else's business
     for (let n = 0; n < filesMax; n += 1) {
       const file = join(folder, `tables-${n}.db`)
       const db = openUnlessHeld(file, log)

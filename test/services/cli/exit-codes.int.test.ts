@@ -50,6 +50,27 @@ describe('a bundle that was cut', () => {
   )
 })
 
+describe('a bundle beside flags that name a log', () => {
+  const bundle = bundleFile('i3-no-termination')
+  it.each([
+    [['inspect', bundle, '--data-folder', 'd'], '--data-folder'],
+    [['inspect', 'c', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
+    [['report', bundle, '--bus', 'embedded', '-o', 'new.html'], '--bus'],
+    [['replay', bundle, '--bus', 'kafka', '--bootstrap-server', 'k:9092'], '--bus and --bootstrap-server'],
+    [['export', '--bundle', bundle, '--topic-prefix', 'p.', '-o', 'new.weir'], '--topic-prefix'],
+    [['dead-letters', 'list', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
+    [['conversations', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
+    [['tail', 'activity', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
+  ])(
+    'ends weir %j with 2, and says which to leave out',
+    async (args, flags) => {
+      const words = `leave out ${flags} to read the bundle, or the bundle to read the log`
+      expect(await run(...args)).toEqual({ code: 2, errors: expect.stringContaining(words) })
+    },
+    120_000,
+  )
+})
+
 it('ends with 2 for a flipped byte, for a file that is there already, and for trouble where 1 is an answer', async () => {
   const results = await Promise.all([
     run('inspect', 'flipped.weir'),

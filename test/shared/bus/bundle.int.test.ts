@@ -16,6 +16,7 @@ import { systemClock } from '../../../shared/clock.ts'
 import { encode } from '../../../shared/codec.ts'
 import { historyKey } from '../../../shared/topology.ts'
 import { userMessage } from '../../support/messages.ts'
+import { runSql } from '../../support/run-sql.ts'
 
 let folder: string
 let file: string
@@ -107,6 +108,25 @@ describe('a bundle', () => {
     })
   })
 
+  it('gives the records of a conversation, without its history and those of others', async () => {
+    await opened(async ({ recordsOf }) => {
+      expect(recordsOf('c').map(({ topic, partition, offset, key }) => [topic, partition, offset, key])).toEqual(
+        [7, 9, 12].map((offset) => ['p.conversation-events', 1, offset, 'c']),
+      )
+      expect(recordsOf('nobody')).toEqual([])
+    })
+  })
+
+  it('tells how much of it is checked, and stops being opened when nobody wants it any more', async () => {
+    const told: number[] = []
+    const checking = { expect: (bytes: number) => void told.push(bytes), read: (bytes: number) => void told.push(-bytes) }
+    await (await openBundle(file, systemClock, { checking })).bus.close()
+    expect(told[0]).toBe(readFileSync(file).length - trailerBytes)
+    expect(told.reduce((sum, bytes) => sum + bytes)).toBe(0)
+    const stopped = openBundle(file, systemClock, { signal: AbortSignal.abort() })
+    await expect(stopped).rejects.toThrow(/aborted/)
+  })
+
   it.each([
     ['other tables than ours', `topic IN ('history', 'policies')`, `topic IN ('history', 'policieX')`, 'other tables'],
     ['a number of partitions that cannot be', 'partitions3', 'partitions-', 'partitions'],
@@ -172,6 +192,19 @@ describe('a bundle', () => {
     await expect(refusal()).rejects.toMatchObject({
       code: 'bundle.unknown-schema',
       message: expect.stringMatching(/user-message of version \d+ \(schema \d+\)/),
+    })
+  })
+
+  it('is refused when it lacks a schema that its records were written with', async () => {
+    changed((bytes) => {
+      const bare = join(folder, 'bare.db')
+      writeFileSync(bare, bytes)
+      runSql(bare, 'DELETE FROM schemas')
+      readFileSync(bare).copy(bytes)
+    })
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.unknown-schema',
+      message: expect.stringMatching(/lacks schemas .*: \d+ \(user-message\)\. /),
     })
   })
 

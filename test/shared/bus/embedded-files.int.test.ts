@@ -1,7 +1,7 @@
 // What the embedded bus does with files: who may write, what a killed process leaves behind, what is refused, who may read beside the writer.
 
 import type { ChildProcessByStdio } from 'node:child_process'
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -27,13 +27,12 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/bus/port.ts'
 import type { Clock } from '../../../shared/clock.ts'
 import { systemClock } from '../../../shared/clock.ts'
+import { runSql } from '../../support/run-sql.ts'
 import { collect, readAll, record } from './contract-world.ts'
 import { handClock } from './hand-clock.ts'
 import { textOf, until } from './recording-readers.ts'
 
 type Writer = { process: ChildProcessByStdio<null, Readable, null>; said: string[]; kill(): Promise<void> }
-
-const root = join(import.meta.dirname, '../../..')
 
 /** A reader's timers of a second and more never fire, so only the operating system wakes it. */
 const withoutRegularLooks: Clock = {
@@ -423,20 +422,3 @@ describe('the file as a postmortem bundle', () => {
     expect(runSql(file, 'SELECT count(*) AS n FROM records')).toEqual([{ n: 12 }])
   })
 })
-
-/** Runs SQL on a file as a foreign program would. The tests themselves have no business with node:sqlite. */
-function runSql(database: string, sql: string): unknown {
-  const program = `
-    const { DatabaseSync } = require('node:sqlite')
-    const db = new DatabaseSync(process.argv[1])
-    const sql = process.argv[2]
-    if (/^(SELECT|PRAGMA)/.test(sql)) console.log(JSON.stringify(db.prepare(sql).all()))
-    else { db.exec(sql); console.log('null') }
-    db.close()`
-  return JSON.parse(
-    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', program, database, sql], {
-      cwd: root,
-      encoding: 'utf8',
-    }),
-  )
-}

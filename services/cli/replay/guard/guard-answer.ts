@@ -14,9 +14,11 @@ export type LoadedGuard = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs
 /** `offset`: of the round-cleared record that it answers. `verdict`: a guard-verdict, encoded. */
 export type AnsweredRound = { offset: number; verdict: Uint8Array }
 
+/** `fickle`: it decided otherwise when it was asked again. */
 export type Answer =
   | { kind: 'loaded'; guard: LoadedGuard }
   | { kind: 'failed'; reason: string }
+  | { kind: 'fickle'; reason: string }
   | { kind: 'judged'; rounds: AnsweredRound[] }
 
 export type Judged = { offset: number; verdict: GuardVerdict }
@@ -26,7 +28,8 @@ export function answerIn(message: unknown, number: number): Answer | undefined {
   if (!isObject(message) || message.number !== number) return undefined
   const { kind, guard, reason, rounds } = message
   if (kind === 'loaded' && isLoadedGuard(guard)) return { kind, guard }
-  if (kind === 'failed' && typeof reason === 'string') return { kind, reason: shortened(reason, limits.guardEvidenceBytesMax) }
+  if ((kind === 'failed' || kind === 'fickle') && typeof reason === 'string')
+    return { kind, reason: shortened(reason, limits.guardEvidenceBytesMax) }
   return kind === 'judged' && Array.isArray(rounds) && rounds.every(isAnsweredRound) ? { kind, rounds } : undefined
 }
 
@@ -51,7 +54,7 @@ function isOn(verdict: GuardVerdict, cleared: Message | undefined): boolean {
   return isSame && verdict.verdicts.every(({ ordinal }) => calls.some((call) => call.ordinal === ordinal))
 }
 
-function decoded(bytes: Uint8Array): Message | undefined {
+export function decoded(bytes: Uint8Array): Message | undefined {
   try {
     return decode(bytes)
   } catch {

@@ -5,6 +5,7 @@
 // G2. One answer to each question, under its number. The channel is ours: the guard has none.
 // G3. It ends with the replay, also while the guard never returns: a thread of its own holds a pipe that breaks when the replay is gone, however that ended.
 // G4. Which round it is at stands in that pipe before the guard sees it, because nobody can ask a process that has died.
+// G5. Each round is judged at two moments (moment.ts), each with a memory of its own. Where the two decide otherwise, nothing of it can be believed.
 
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
@@ -15,7 +16,10 @@ import type { Guard, GuardedRound } from '../../../../shared/guard.ts'
 import { parseAnswerId, readGuardPartition } from '../../../../shared/guards/guard-partition.ts'
 import { loadGuard } from '../../../../shared/guards/load-guard.ts'
 import type { NamedGuard } from '../../guard/guard-file.ts'
+import { fickleRound } from './fickle-round.ts'
 import type { Answer, AnsweredRound, LoadedGuard } from './guard-answer.ts'
+import type { Moment } from './moment.ts'
+import { holdMoments, moments } from './moment.ts'
 import { seal } from './seal.ts'
 
 export type Question = ({ kind: 'load' } & NamedGuard) | { kind: 'judge'; partition: number; records: StoredRecord[] }
@@ -29,11 +33,13 @@ const watch = `
     .resume()`
 
 const silent = pino({ level: 'silent' })
-const readers = new Map<number, PartitionReader>()
+/** Of each partition one for each moment. */
+const readers = new Map<number, PartitionReader[]>()
 let guard: Guard | undefined
 
 const send = process.send?.bind(process)
 new Worker(watch, { eval: true }).unref() // a thread of ours has all that is sealed here
+const atMoment = holdMoments()
 seal()
 drop('worker')
 
@@ -48,14 +54,20 @@ process.on('disconnect', () => process.exit())
 async function answerTo(question: Question): Promise<Answer> {
   switch (question.kind) {
     case 'load': {
-      guard = noting(await loadGuard(question.file, question.options))
+      guard = await loadGuard(question.file, question.options)
       drop('fs.read')
       const { name, version, tools, deadlineMs, onTimeout } = guard
       return { kind: 'loaded', guard: { name, version, tools, deadlineMs, onTimeout } satisfies LoadedGuard }
     }
     case 'judge': {
-      const { outputs } = await readerOf(question.partition).read(question.records)
-      return { kind: 'judged', rounds: outputs.flatMap(({ id = '', value }) => roundIn(id, value)) }
+      const answers: AnsweredRound[][] = []
+      for (const reader of readersOf(question.partition)) {
+        const { outputs } = await reader.read(question.records)
+        answers.push(outputs.flatMap(({ id = '', value }) => roundIn(id, value)))
+      }
+      const [rounds = [], again = []] = answers
+      const fickle = fickleRound(rounds, again)
+      return fickle === undefined ? { kind: 'judged', rounds } : { kind: 'fickle', reason: fickle }
     }
     default:
       return question satisfies never
@@ -69,14 +81,14 @@ function drop(permission: string): void {
 }
 
 /** Keeps G4. */
-function noting(loaded: Guard): Guard {
+function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard {
   const { name, version, tools, deadlineMs, onTimeout, stateKeptMs } = loaded
   return {
     ...{ name, version, tools, deadlineMs, onTimeout, ...(stateKeptMs === undefined ? {} : { stateKeptMs }) },
     judge(state, round) {
       note(round)
       try {
-        return loaded.judge(state, round)
+        return atMoment(momentOf(round), () => loaded.judge(state, round))
       } catch (error) {
         throw new Error(told(error), { cause: error })
       }
@@ -103,14 +115,17 @@ function note({ conversation, turn, round }: GuardedRound): void {
   }
 }
 
-function readerOf(partition: number): PartitionReader {
+function readersOf(partition: number): PartitionReader[] {
   const known = readers.get(partition)
   if (known !== undefined) return known
   if (guard === undefined) throw new Error('no guard is loaded')
+  const loaded = guard
   const assignment = { topic: 'rounds-cleared', ends: { partition, begin: 0, end: 0 }, committed: undefined }
-  const reader = readGuardPartition({ guard, assignment, topic: 'verdicts', clock: systemClock, log: silent })
-  readers.set(partition, reader)
-  return reader
+  const ofMoments = moments.map((momentOf) =>
+    readGuardPartition({ guard: noting(loaded, momentOf), assignment, topic: 'verdicts', clock: systemClock, log: silent }),
+  )
+  readers.set(partition, ofMoments)
+  return ofMoments
 }
 
 function roundIn(id: string, verdict: Uint8Array | null): AnsweredRound[] {

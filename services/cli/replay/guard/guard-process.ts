@@ -13,6 +13,7 @@ import { printable } from '../../terminal/printable.ts'
 import type { Answer, Judged, LoadedGuard } from './guard-answer.ts'
 import { answerIn, verdictsIn } from './guard-answer.ts'
 import type { Question } from './guard-child.ts'
+import { moments } from './moment.ts'
 import { readableFolders } from './readable-folders.ts'
 
 export type GuardProcess = {
@@ -70,7 +71,12 @@ export async function startGuardProcess(given: string, { loadMsMax = loadingMsMa
     const all: Judged[] = []
     for (let first = 0; first < records.length; ) {
       const some = records.slice(first, first + batch)
-      const answer = await ask({ kind: 'judge', partition, records: some }, some.length * limits.guardJudgeMsMax + loadMsMax, judging)
+      const answer = await ask(
+        { kind: 'judge', partition, records: some },
+        some.length * moments.length * limits.guardJudgeMsMax + loadMsMax,
+        judging,
+      )
+      if (answer.kind === 'fickle') throw invalid(printable(answer.reason))
       if (answer.kind === 'failed') throw invalid(`it failed while ${judging()}: ${printable(answer.reason)}`)
       const judged = answer.kind === 'judged' ? verdictsIn(answer.rounds, some) : undefined
       if (judged === undefined) throw invalid(nonsense(judging()))

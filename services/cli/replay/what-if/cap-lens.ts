@@ -4,11 +4,12 @@
 import { decode } from '../../../../shared/codec.ts'
 import type { Message, RoundOutcome } from '../../../../shared/messages.ts'
 import type { PolicyContent } from '../../../../shared/policy/entries.ts'
+import { capReasonIn } from '../../../conversation/texts.ts'
 import { reducers } from '../../../reducers.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
 import { lastRound } from './change.ts'
-import { roundOf } from './ladder-lens.ts'
+import { decisionOf, roundOf } from './ladder-lens.ts'
 import type { Lens } from './lens.ts'
 import { overlaying } from './overlay.ts'
 import { createVariants } from './variants.ts'
@@ -30,7 +31,7 @@ export function capLens(
       for (const [index, after] of others.entries()) {
         const changes = options.changes[index]
         const isOver = changes?.byConversation.has(outcome.conversation) === true
-        const [was, is] = isOver ? [null, null] : [decisionIn(before), decisionIn(after)]
+        const [was, is] = isOver ? [null, null] : [decisionIn(before, outcome), decisionIn(after, outcome)]
         changes?.judged({ ...roundOf(record, outcome), was, is })
       }
     },
@@ -43,11 +44,13 @@ function outcomeIn(value: Uint8Array | null): RoundOutcome | undefined {
 }
 
 /** What a cap, or an intervention that asks for text, made of this round; null: it goes on, or is over without a cap. */
-function decisionIn(written: readonly Message[]): Decision | null {
+function decisionIn(written: readonly Message[], { intervention }: RoundOutcome): Decision | null {
   for (const message of written) {
     if (message.type === 'turn-finished') return message.cap === null ? null : { rung: 'end', rule: lastRound, reason: message.reason }
-    if (message.type === 'model-request' && message.callsLeft === 0)
-      return { rung: 'text_only', rule: lastRound, reason: message.nudge?.split('\n', 1)[0] ?? '' }
+    if (message.type === 'model-request' && message.callsLeft === 0) {
+      const reason = capReasonIn(message.nudge ?? '')
+      return reason === undefined ? decisionOf(intervention) : { rung: 'text_only', rule: lastRound, reason }
+    }
   }
   return null
 }

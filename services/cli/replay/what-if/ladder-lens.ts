@@ -54,7 +54,7 @@ function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
 }
 
-function decisionOf(intervention: Intervention | null): Decision | null {
+export function decisionOf(intervention: Intervention | null): Decision | null {
   if (intervention === null) return null
   const { rung, rule, ruleVersion, reason } = intervention
   return { rung, rule: `${rule}@${ruleVersion}`, reason }

@@ -1,23 +1,29 @@
 // Dead letters of a real run: bytes and messages that nobody could take, looked at and written again.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { ListedLetter, ShownLetter } from '../../../../services/cli/dead-letters/list.ts'
 import { listDeadLetters, showDeadLetter } from '../../../../services/cli/dead-letters/list.ts'
 import type { RetryOptions } from '../../../../services/cli/dead-letters/retry.ts'
 import { retryDeadLetters } from '../../../../services/cli/dead-letters/retry.ts'
+import { runDemo } from '../../../../services/cli/demo/demo.ts'
+import { logFileIn } from '../../../../services/open-bus.ts'
+import { startStages } from '../../../../services/stages.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import { partitionOf } from '../../../../shared/bus/partition.ts'
 import { systemClock } from '../../../../shared/clock.ts'
 import { encode } from '../../../../shared/codec.ts'
+import { createLog } from '../../../../shared/log.ts'
 import type { DeadLetter } from '../../../../shared/messages.ts'
 import { readSettings } from '../../../../shared/settings.ts'
 import { topicSpecs } from '../../../../shared/topology.ts'
 import { userMessage } from '../../../support/messages.ts'
 import { output } from '../../../support/output.ts'
+import { runSql } from '../../../support/run-sql.ts'
 import { answer } from '../../approval/samples.ts'
 
 const partitions = 4
@@ -98,6 +104,12 @@ describe('weir dead-letters', () => {
       ['0/2', 'runtime.assertion', 'c'],
     ])
     expect((await listed({ stage: 'executor' })).map(({ place }) => place)).toEqual(['0/2'])
+    await expect(listed({ code: 'codec.bad-fame' })).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(
+        /no error is called so\. Did you mean codec\.bad-frame\? Those of most letters are codec\.bad-frame, .*runtime\.assertion/,
+      ),
+    })
     await expect(listed({ stage: 'executer' })).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringContaining('Did you mean executor?'),
@@ -153,4 +165,34 @@ describe('weir dead-letters', () => {
     await expect(retried([], { yes: true })).rejects.toMatchObject({ code: 'usage' })
     expect(await inInbox()).toEqual([])
   })
+})
+
+describe('the dead letters of the README', () => {
+  it('come about as it says, and one of them can be written again', async () => {
+    const readme = readFileSync(new URL('../../../../services/cli/dead-letters/README.md', import.meta.url), 'utf8')
+    const statements = [...readme.matchAll(/^ {4}sqlite3 letters\/weir\.db "(INSERT .*)"$/gm)].map(([, sql = '']) =>
+      sql.replaceAll('\\"', '"'),
+    )
+    expect(statements).toHaveLength(2)
+    await runDemo({ bad: 'reflex', keptIn: folder }, readSettings({ logLevel: 'silent' }, {}), output().stream)
+    const file = logFileIn(folder)
+    for (const sql of statements) runSql(file, sql)
+
+    const bus = await openEmbeddedBus({ file, clock: systemClock })
+    const log = createLog({ level: 'silent' })
+    const running = await startStages({ bus, agents: new Map(), topicPrefix: 'weir.', partitions: 4, log, names: ['conversation'] })
+    const written = async () => (await bus.ends('weir.dead-letters')).reduce((sum, { begin, end }) => sum + end - begin, 0)
+    while ((await written()) < 2) await setTimeout(20)
+    await running.close()
+    await bus.close()
+
+    expect((await listed()).map(({ code, conversation }) => [code, conversation])).toEqual([
+      ['codec.bad-frame', 'nobody'],
+      ['codec.bad-message', 'demo'],
+    ])
+    expect(await retried([], { all: true, yes: true })).toMatchObject({
+      code: 1,
+      told: expect.stringMatching(/0\/0: not written: .*\n0\/1: written again, as conversation-events\/3\//),
+    })
+  }, 120_000)
 })

@@ -23,7 +23,9 @@ const settings = readSettings({ partitions: '1', logLevel: 'silent' }, {})
 it('keeps the turn in the folder that was named, and says how to look at it', async () => {
   const { stream, text } = output()
   await runDemo({ bad: 'reflex', keptIn: folder }, settings, stream)
-  expect(text()).toContain(`weir inspect demo --data-folder ${folder}\n`)
+  expect(text()).toMatch(
+    /Next:\n.* inspect demo --data-folder .*\n.* export --data-folder .*\n.* replay demo\.weir .*\n.* replay .* --set .*\n.* report demo\.weir /,
+  )
   const bus = await openEmbeddedBus({ file: logFileIn(folder), clock: systemClock, readOnly: true })
   try {
     const [opened] = await bus.read({ topic: `${settings.topicPrefix}conversation-events`, partition: 0, from: 0, limit: 1 })

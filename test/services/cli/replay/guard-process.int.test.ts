@@ -111,6 +111,39 @@ describe('a guard in a replay', () => {
     await expect(refused).rejects.toThrow(file)
   })
 
+  it.each([
+    ['the clock', 'Date.now() - round.time > 86_400_000 && new Date().getTime() === Date.now()'],
+    ['a timer', 'performance.now() - round.time > 86_400_000'],
+    [
+      'a fine timer',
+      'Number(process.hrtime.bigint() / 1_000_000n) - round.time > 86_400_000 && process.hrtime([0, 0])[0] * 1_000 > round.time',
+    ],
+    ['chance', 'Math.random() < 0.3'],
+    ['what it keeps elsewhere', '++asked.count > 4', 'const asked = { count: 0 }'],
+  ])('that judges by %s is refused: nobody knows what it would have decided then', async (_, rejects, before = '') => {
+    const file = guardFile(
+      `const verdict = ${rejects} ? { verdict: 'reject', code: 'no', text: 'No.' } : { verdict: 'pass' }
+       return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, ...verdict })) }`,
+      before,
+    )
+    const refused = changesBy(file)
+    await expect(refused).rejects.toThrow(
+      /guard-\d+\.ts: it decides otherwise when it is asked about the same round \(\d of turn 0\) at another time: call 0 (pass|reject)/,
+    )
+    await expect(refused).rejects.toMatchObject({ code: 'guard.invalid' })
+  })
+
+  it('that measures itself, draws names for its log and tells the time beside its decision, is not', async () => {
+    const judge = `const began = performance.now()
+      const id = Math.random().toString(36) + Date() + new Date(0).toISOString()
+      if (!(new Date() instanceof Date) || new Date().constructor !== Date || performance.now() < began) throw new Error('broken')
+      const evidence = new Date().toISOString() + id
+      return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: 'reject', code: 'no', text: 'No.', evidence })) }`
+    const [change] = await changesBy(guardFile(judge))
+    expect(change).toMatchObject({ round: 1, is: { rung: 'veto' } })
+    expect(Date.parse(change?.is?.reason.slice(0, 24) ?? '')).toBeLessThan(Date.now() - 1000) // the round's, not now
+  })
+
   it('whose process ended between two questions is refused, too', async () => {
     const judging = await startGuardProcess(guardFile(pass, 'process.on("message", () => setTimeout(() => process.exit(5), 1))'))
     const { bus, topicPrefix, partitions } = await changedLog('i3-no-termination', (record) => record)
@@ -208,7 +241,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
     ['is none', 'export default 7', /default export must be a guard/],
     ['throws while it is loaded', 'throw new Error("not today")', /not today/],
     ['ends its process while it is loaded', 'process.exit(4)', /its process ended while loading it \(exit code 4\)/],
-    ['is not there', undefined, /cannot be loaded: Cannot find module/],
+    ['is not there', undefined, /there is no file/],
   ])('that %s is refused when it is loaded', async (_, text, words) => {
     const file = join(folder, `bad-${text?.length ?? 0}.ts`)
     if (text !== undefined) writeFileSync(file, text)

@@ -59,6 +59,11 @@ describe('what would have been decided otherwise', () => {
     expect(change?.refused).toHaveLength(3)
   })
 
+  it('tells the reason of a cap as the cap’s, also where a rule has something to say in the same round', async () => {
+    const [change] = await changesIn('i1-reflex-loop', 'caps.rounds=3')
+    expect(change).toMatchObject({ round: 3, is: { rung: 'text_only', rule: 'caps', reason: 'the limit of 3 model rounds is reached' } })
+  })
+
   it('takes the earlier one of what a cap and a rule would have changed', async () => {
     const [change] = await changesIn('i3-no-termination', 'caps.rounds=4', 'loop.identicalSuccesses=2')
     expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@1' } })

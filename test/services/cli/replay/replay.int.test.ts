@@ -21,8 +21,14 @@ import { bundleFile } from './bundled-log.ts'
 const folder = mkdtempSync(join(tmpdir(), 'weir-replay-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-async function run(bundle: BundleName | { file: string }, options: ReplayOptions = {}): Promise<{ code: number; text: string }> {
+/** `columns`: of a terminal; undefined: it is none. */
+async function run(
+  bundle: BundleName | { file: string },
+  options: ReplayOptions = {},
+  columns?: number,
+): Promise<{ code: number; text: string }> {
   const { stream, text } = output()
+  if (columns !== undefined) Object.assign(stream, { isTTY: true, columns, getColorDepth: () => 1, hasColors: () => false })
   const file = typeof bundle === 'string' ? bundleFile(bundle) : bundle.file
   const code = await replay(file, options, readSettings({}, {}), stream)
   return { code, text: text() }
@@ -68,8 +74,17 @@ describe('weir replay', () => {
     expect(code).toBe(1)
     expect(text).toContain('loop-detector wrote this round-outcome otherwise')
     expect(text).toMatch(/led to by {2}weir\.rounds-checked\/\d+\/\d+, round-checked of i1-reflex-loop/)
-    expect(text).toMatch(/≠ intervention\S* +null/)
-    expect(text).toContain('What led to it')
+    expect(text).toMatch(/≠ intervention\n +log +null\n +replay +\{"rung":"nudge",.*"evidence":\[.*\]\}\n/)
+    expect(text).toMatch(/the same in both: .*turn 0, round 3.*; all of response, results, policy\n/)
+    expect(text).toMatch(/What led to it\n.*\n +type +"round-checked"/)
+    expect(text).toContain('--full shows the records whole')
+  })
+
+  it('shows them whole with --full', async () => {
+    const { text } = await run(await forged(), { full: true })
+    const [, log, replayed] = /The record in the log\n(.*?)\n\nThe record of the replay\n(.*?)\n\nWhat led to it\n/s.exec(text) ?? []
+    expect(JSON.parse(log ?? '')).toMatchObject({ key: 'i1-reflex-loop', type: 'round-outcome', intervention: null })
+    expect(JSON.parse(replayed ?? '')).toMatchObject({ round: 3, intervention: { rule: 'identical-failure' } })
   })
 
   it('prints the same as JSON', async () => {
@@ -78,6 +93,7 @@ describe('weir replay', () => {
     expect(said).toMatchObject({ same: false, turns: 1, first: { kind: 'differs', stage: 'loop-detector', causes: [] } })
     expect(said.first.logged.message.intervention).toBeNull()
     expect(said.first.replayed.message.intervention.rule).toBe('identical-failure')
+    expect(said.first.differs).toEqual([{ path: 'intervention', log: null, replay: said.first.replayed.message.intervention }])
     expect(said.first.input.message.type).toBe('round-checked')
   })
 
@@ -88,6 +104,15 @@ describe('weir replay', () => {
     expect(text).toContain('would be a nudge by identical-failure@2')
     expect(text).toContain('unknown from here; saves at most 3 rounds')
     expect(text).toContain('1 of 1 conversation would have gone another way')
+  })
+
+  it('tells a reason whole, and cut at its width only on a terminal', async () => {
+    const whole = "by identical-failure@2: exec({}) failed in 2 rounds, last with: missing required field 'command'\n"
+    const options = { set: ['loop.identicalFailures=2'] }
+    expect((await run('i1-reflex-loop', options)).text).toContain(whole)
+    expect((await run('i1-reflex-loop', options, 60)).text).toMatch(/^ {2}would be a nudge by identical-failure@2: exec\(\{\}\) failed …$/m)
+    expect((await run('i1-reflex-loop', options, 60)).text).toContain('--full shows the reasons whole')
+    expect((await run('i1-reflex-loop', { ...options, full: true }, 60)).text).toContain(whole)
   })
 
   it('takes a policy from a file, and --set over it', async () => {

@@ -1,0 +1,28 @@
+// Folders on a file system that makes none, where Node's own way would never come back, and on one that does.
+
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from '@jest/globals'
+import { makeFolders } from '../../shared/make-folders.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-folders-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('making folders', () => {
+  it('makes all that are missing, with the rights that are asked for, and none where all are there', () => {
+    makeFolders(join(folder, 'a', 'b', 'c'), 0o700)
+    makeFolders(join(folder, 'a', 'b', 'c'), 0o700)
+    expect(statSync(join(folder, 'a', 'b')).mode & 0o777).toBe(0o700)
+  })
+
+  it('refuses where a file is in the way', () => {
+    writeFileSync(join(folder, 'file'), '')
+    for (const path of [join(folder, 'file'), join(folder, 'file', 'below')]) expect(() => makeFolders(path)).toThrow(/EEXIST/)
+  })
+
+  const onProc = existsSync('/proc/self') ? it : it.skip
+  onProc('refuses at once where the file system makes none', () => {
+    expect(() => makeFolders('/proc/weir/log')).toThrow(/ENOENT/)
+  })
+})
