@@ -19,8 +19,8 @@ export type BundleWriter = {
   turn(turn: BundleTurn): void
   /** The number of records so far. */
   readonly records: number
-  /** Gives it its name. */
-  finish(facts: Omit<BundleFacts, 'records'>): Promise<void>
+  /** Gives it its name. Throws what `signal` was aborted with, before it has one. */
+  finish(facts: Omit<BundleFacts, 'records'>, signal?: AbortSignal): Promise<void>
   /** Takes away what there is of it. */
   abandon(): void
 }
@@ -63,7 +63,7 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
       guarded(file, () => insertTurn.run(...ids, beganAt, endedAt, outcome, failureClass, cap, reason, ...counts))
     },
 
-    async finish(facts) {
+    async finish(facts, signal) {
       try {
         const fact = db.prepare('INSERT INTO bundle VALUES (?, ?)')
         for (const [key, value] of Object.entries({ ...facts, records })) if (value !== null) fact.run(key, String(value))
@@ -75,7 +75,8 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
         db.exec(bundleIndexes)
         db.exec('COMMIT')
         db.close()
-        appendFileSync(unfinished, trailerOf(await digestOf(unfinished)))
+        appendFileSync(unfinished, trailerOf(await digestOf(unfinished, Number.POSITIVE_INFINITY, signal)))
+        signal?.throwIfAborted()
       } catch (error) {
         throw refusal(file, error)
       }
@@ -107,10 +108,13 @@ function conversationOf(topic: string, key: string): string | null {
   return topic === 'history' ? (historyConversation(key) ?? null) : key
 }
 
-/** SHA-256 of a file, or of its first `bytes`. */
-export async function digestOf(file: string, bytes = Number.POSITIVE_INFINITY): Promise<string> {
+/** SHA-256 of a file, or of its first `bytes`. Throws what `signal` was aborted with. */
+export async function digestOf(file: string, bytes = Number.POSITIVE_INFINITY, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   if (bytes > 0)
-    for await (const piece of createReadStream(file, { end: bytes - 1, highWaterMark: 1024 * 1024 })) hash.update(piece as Buffer)
+    for await (const piece of createReadStream(file, { end: bytes - 1, highWaterMark: 1024 * 1024 })) {
+      signal?.throwIfAborted()
+      hash.update(piece as Buffer)
+    }
   return hash.digest('hex')
 }
