@@ -25,6 +25,8 @@ let brokers: string
 let place: string[]
 let topicPrefix: string
 let up: RunningWeir
+/** Begun first: it looks for ten seconds until it says that there is no broker, and does nothing else. */
+let brokerless: RunningWeir
 
 beforeAll(async () => {
   brokers = (await sharedBroker()).bootstrapServers
@@ -32,6 +34,7 @@ beforeAll(async () => {
     const [first] = textsOf(request)
     return first === 'act' && request.messages.length === 1 ? says(call('act', { answer: 'done' })) : says(text('Done.'))
   })
+  brokerless = desk.start(['conversations', '--bus', 'kafka', '--bootstrap-server', '127.0.0.1:1'])
   topicPrefix = await newTopics()
   place = placeOf(topicPrefix)
   up = run(topicPrefix)
@@ -121,8 +124,7 @@ describe('weir ask and chat over Kafka', () => {
       out: '',
       errors: expect.stringMatching(/^weir: there is no topic nobody\..*weir topics create/),
     })
-    const address = ['--bus', 'kafka', '--bootstrap-server', '127.0.0.1:1']
-    const { code, errors } = await desk.run(['conversations', ...address])
+    const { code, errors } = await brokerless.ended
     expect(code).toBe(1)
     expect(errors).toMatch(/weir: no broker could be asked/)
   })

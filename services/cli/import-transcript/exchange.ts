@@ -32,7 +32,7 @@ export function exchangeIn(value: unknown, idField: IdField): Exchange {
   const answer = [...body, ...holders.toReversed()].map(answerIn).find((one) => one !== undefined)
   const answered = isObject(answer) ? [answer] : []
   const kept = [...body, ...answered].map(keptIn).find((one) => one !== undefined)
-  const id = answered[0]?.id
+  const id = Array.isArray(answered[0]?.output) ? answered[0].id : undefined
   return {
     request,
     answer,

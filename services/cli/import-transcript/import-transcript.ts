@@ -49,7 +49,8 @@ export async function importTranscript(file: string, options: ImportTranscriptOp
       const played = await play(transcripts, { bundle, leftOut, signal, progress }).finally(progress.end)
       if (played.turns === 0) throw invalid(file, `there is no turn in it that Weir could play: ${leftOut.lines().join('; ')}`)
       const facts = { topicPrefix, partitions, asked: JSON.stringify({ transcript: file }), redaction: null }
-      await bundle.finish({ madeAt: new Date(systemClock.now()).toISOString(), source: `transcript ${format}`, ...facts })
+      const made = { madeAt: new Date(systemClock.now()).toISOString(), source: `transcript ${format}` }
+      await bundle.finish({ ...made, ...facts }, signal)
       const what = [count(played.conversations, 'conversation'), count(played.turns, 'turn'), count(bundle.records, 'record')].join(', ')
       const lines = [`${output}: ${what}`, ...[...repetitionsIn(transcripts.repeated), ...leftOut.lines()].map((line) => `  ${line}`)]
       return lines.flatMap((line) => printableLines(line).map((printed) => `${printed}\n`)).join('')

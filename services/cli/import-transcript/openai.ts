@@ -57,7 +57,8 @@ function answerOf(value: unknown, where: string): Piece[] {
   if (Array.isArray(value.choices)) return choiceOf(value, value.choices, where)
   if (Array.isArray(value.output))
     return responseWith([...value.output.flatMap((item, at) => piecesOfSaid(item, `${where} output[${at}]`)), endedOf(value)])
-  if (value.role === 'assistant') return [...piecesOfSaid(value, where), endedOf(value)]
+  const message = isObject(value.message) ? value.message : value
+  if (message.role === 'assistant') return [...piecesOfSaid(message, where), endedOf(value)]
   const what = isObject(value.error) || typeof value.error === 'string' ? 'an answer that is an error' : notPutTogether
   return [{ kind: 'left-out', what, where }]
 }

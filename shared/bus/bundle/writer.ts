@@ -19,7 +19,7 @@ export type BundleWriter = {
   turn(turn: BundleTurn): void
   /** The number of records so far. */
   readonly records: number
-  /** Gives it its name. Throws when `signal` aborts before; then it has none. */
+  /** Gives it its name. Throws what `signal` was aborted with; then it has none. */
   finish(facts: Omit<BundleFacts, 'records'>, signal?: AbortSignal): Promise<void>
   /** Takes away what there is of it. */
   abandon(): void
@@ -76,6 +76,7 @@ export function createBundle(file: string, { force = false }: { force?: boolean 
         db.exec('COMMIT')
         db.close()
         appendFileSync(unfinished, trailerOf(await digestOf(unfinished, { signal })))
+        signal?.throwIfAborted()
       } catch (error) {
         throw refusal(file, error)
       }

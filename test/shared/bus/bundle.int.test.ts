@@ -32,6 +32,11 @@ const turn = {
   ...{ outcome: 'open', failureClass: null, cap: null, reason: null, rounds: 1, calls: 0, inputTokens: 0, outputTokens: 0 },
 }
 
+const facts = {
+  ...{ madeAt: '2026-01-01T00:00:00.000Z', source: 'embedded', topicPrefix: 'p.' },
+  ...{ partitions: 3, asked: '{}', redaction: null },
+}
+
 function entry(round: number, offset: number, value: Uint8Array | null = Buffer.from(`round ${round}`)): StoredRecord {
   return { topic: 'history', partition: 1, offset, time: 1_000 + offset, key: historyKey({ conversation: 'c', turn: 7, round }), value }
 }
@@ -45,14 +50,7 @@ async function make({ whole = true }: { whole?: boolean } = {}): Promise<void> {
   bundle.topic('history', 'table')
   for (const record of [entry(0, 3), entry(1, 4), entry(0, 8), entry(2, 9), entry(2, 10, null)]) bundle.add(record)
   bundle.turn({ ...turn, whole })
-  await bundle.finish({
-    madeAt: '2026-01-01T00:00:00.000Z',
-    source: 'embedded',
-    topicPrefix: 'p.',
-    partitions: 3,
-    asked: '{}',
-    redaction: null,
-  })
+  await bundle.finish(facts)
 }
 
 async function opened(see: (bundle: Bundle) => Promise<void>): Promise<void> {
@@ -82,6 +80,14 @@ describe('a bundle', () => {
       expect(readdirSync(folder).sort()).toEqual(['a.weir', 'a.weir-wal'])
     })
     expect(readFileSync(`${file}-wal`, 'utf8')).toBe('of somebody else')
+  })
+
+  it('has no name before it is whole, and none at all when its making was stopped at the end', async () => {
+    const other = join(folder, 'other.weir')
+    const bundle = createBundle(other)
+    await expect(bundle.finish(facts, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' })
+    bundle.abandon()
+    expect(readdirSync(folder)).toEqual(['a.weir'])
   })
 
   it('is a bus with the offsets of the log, that only reads', async () => {

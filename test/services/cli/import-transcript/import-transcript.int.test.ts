@@ -326,6 +326,7 @@ describe('weir import-transcript', () => {
     ],
     ['what a proxy saw', 'openai', { request: { body: { messages: chat.slice(0, 7) } }, response: { status: 200, body: chatAnswer() } }],
     ['one object', 'openai', { messages: chat.slice(0, 7), response: chatAnswer() }],
+    ['a run', 'openai', { run_type: 'llm', inputs: { messages: chat.slice(0, 7) }, outputs: { message: chat[7] } }],
     ['input and output', 'openai', { type: 'GENERATION', input: chat.slice(0, 7), output: chat[7] }],
     [
       'a request and its message',
