@@ -4,8 +4,13 @@ import type { LoopThresholds } from '../../shared/messages.ts'
 import type { FailureKind } from './failure-kind.ts'
 import { ignoresValues } from './failure-kind.ts'
 
-/** Looks at something that is meant to be looked at again, or before each of which the model waited. A real one went on for 1,535 looks. */
-export const pollsMax = 25
+/**
+ * Looks at something that is meant to be looked at again, or before each of which the model waited: no fewer than of other successes. A real one went on for
+ * 1,535 looks.
+ */
+export function polls({ identicalSuccesses }: LoopThresholds): number {
+  return Math.max(identicalSuccesses, 25)
+}
 
 /** Capacity and network may recover; ten times in a row they did not. */
 export function transientFailures({ identicalFailures }: LoopThresholds): number {

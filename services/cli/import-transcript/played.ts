@@ -1,7 +1,7 @@
 // Plays a transcript through Weir's own reducers, in memory: what the users, the model and the tools of the foreign runtime did is what here a client and
 // performers write, and everything else is derived. So the records are whole ones: whatever reads or replays a conversation of Weir reads this one.
 // P1. Nothing intervenes: thresholds and caps are out of reach, so the conversation goes the way it went. What Weir would have done is asked afterwards, with
-//     other thresholds (weir judge, weir replay --set). Only the leash of polling (patience.ts of the loop-detector) has no threshold to put out of reach.
+//     other thresholds (weir judge, weir replay --set).
 // P2. A call that the validator refuses gets Weir's answer, not the recorded one: what a refused call brought elsewhere cannot stand in a record. It is told.
 // P3. What the transcript ends with stays open: the last calls of a turn that have no result are never answered, a turn without an end is cancelled when the
 //     next one begins.

@@ -8,7 +8,7 @@ import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { ShownCall } from '../ladder.ts'
 import { climb } from '../ladder.ts'
-import { pollsMax, transientFailures } from '../patience.ts'
+import { polls, transientFailures } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 const periodMax = 6
@@ -23,7 +23,7 @@ type Ladder = { rung: Rung | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 1,
+  version: 2,
   endedBy: 'a round that breaks the order; laps count anew behind it',
   begin: () => ({ rounds: [], repeats: Array.from({ length: periodMax + 1 }, () => 0), ladders: [] }),
 
@@ -55,7 +55,7 @@ export function leashOf(calls: CallEvidence[]): Lap['leash'] {
 }
 
 function lapsMax(lap: Lap[], loop: LoopThresholds): number {
-  if (lap.some(({ leash }) => leash === 'polling')) return pollsMax
+  if (lap.some(({ leash }) => leash === 'polling')) return polls(loop)
   return lap.some(({ leash }) => leash === 'transient') ? transientFailures(loop) : loop.cycleLaps
 }
 

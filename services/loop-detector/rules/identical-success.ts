@@ -7,7 +7,7 @@ import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'
 import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
-import { pollsMax } from '../patience.ts'
+import { polls } from '../patience.ts'
 import { touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -23,7 +23,7 @@ type Memory = { waits: number; streaks: Map<string, SuccessStreak> }
 
 export const identicalSuccess: Rule<Memory> = {
   name: 'identical-success',
-  version: 1,
+  version: 2,
   endedBy: 'any new result',
   begin: () => ({ waits: 0, streaks: new Map() }),
 
@@ -34,7 +34,7 @@ export const identicalSuccess: Rule<Memory> = {
     for (const call of calls) {
       if (call.failure !== undefined) continue
       const streak = counted(memory, call)
-      if (streak.impatientRounds >= loop.identicalSuccesses || streak.rounds >= pollsMax) findings.push(finding(streak, call))
+      if (streak.impatientRounds >= loop.identicalSuccesses || streak.rounds >= polls(loop)) findings.push(finding(streak, call))
     }
     return weightiest(findings)
   },

@@ -10,7 +10,7 @@ import { fingerprint } from '../fingerprint.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'
 import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
-import { pollsMax, sameAnswers } from '../patience.ts'
+import { polls, sameAnswers } from '../patience.ts'
 import { meet, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 import { withoutStamps } from '../stamp.ts'
@@ -22,7 +22,7 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 3,
+  version: 4,
   endedBy: 'a result that is new, or a call that differs in more',
   begin: () => ({ known: new Set(), streaks: new Map() }),
 
@@ -39,7 +39,7 @@ export const nearEqual: Rule<Memory> = {
       matched(streak, call)
       streak.rounds += 1
       touch(memory.streaks, near, streak, limits.loopStreaksMax)
-      if (streak.rounds >= (call.poll ? pollsMax : sameAnswers(loop))) findings.push(finding(streak, call))
+      if (streak.rounds >= (call.poll ? polls(loop) : sameAnswers(loop))) findings.push(finding(streak, call))
     }
     return weightiest(findings)
   },

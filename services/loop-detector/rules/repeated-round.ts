@@ -5,7 +5,7 @@ import type { EvidenceRef } from '../../../shared/messages.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'
 import { beginStreak, climb, matched } from '../ladder.ts'
-import { pollsMax, sameRounds, transientFailures } from '../patience.ts'
+import { polls, sameRounds, transientFailures } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 import { leashOf } from './cycle.ts'
 
@@ -13,7 +13,7 @@ type Memory = { print: string; rounds: number; streak: Streak }
 
 export const repeatedRound: Rule<Memory> = {
   name: 'repeated-round',
-  version: 1,
+  version: 2,
   endedBy: 'a round with other calls or other results',
   begin: () => ({ print: '', rounds: 0, streak: beginStreak() }),
 
@@ -24,7 +24,7 @@ export const repeatedRound: Rule<Memory> = {
     memory.streak.shown = []
     for (const call of calls) matched(memory.streak, call)
     const leash = leashOf(calls)
-    const roundsMax = leash === 'polling' ? pollsMax : leash === 'transient' ? transientFailures(loop) : sameRounds(loop)
+    const roundsMax = leash === 'polling' ? polls(loop) : leash === 'transient' ? transientFailures(loop) : sameRounds(loop)
     if (calls.length < 2 || memory.rounds < roundsMax) return undefined
 
     const tools = calls.map(({ tool }) => tool).join(', ')

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CallResult, ToolHints } from '../../../shared/messages.ts'
 import type { Step } from './rounds.ts'
-import { declared, failing, ok, one, played, policyWith, rungs, says, siblings, times, toolCall } from './rounds.ts'
+import { declared, failing, judgedBy, ok, one, played, policyWith, rungs, says, siblings, times, toolCall } from './rounds.ts'
 
 const silence = (count: number) => new Array<string>(count).fill('-')
 const look = one('read_file', { path: 'a' }, ok('text of a'))
@@ -96,6 +96,12 @@ describe('polling', () => {
   it('of a declared poller may go on for twenty-five rounds', () => {
     expect(rungs(...times(25, polled('pending')))).toEqual([...silence(24), 'nudge'])
     expect(rungs(...times(8, polled('pending')), polled('done'))).toEqual(silence(9))
+  })
+
+  it('may go on for no shorter than any other success that the policy lets come back', () => {
+    const policy = policyWith({ loop: { identicalSuccesses: 30 } })
+    expect(rungs(...judgedBy(policy, ...times(30, polled('pending'))))).toEqual([...silence(29), 'nudge'])
+    expect(rungs(...judgedBy(policy, ...times(30, look)))).toEqual([...silence(29), 'nudge'])
   })
 
   it('is also what a wait between two looks makes of it, in two rounds or in one', () => {

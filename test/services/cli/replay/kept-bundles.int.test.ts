@@ -66,7 +66,7 @@ describe('what would have been decided otherwise', () => {
 
   it('takes the earlier one of what a cap and a rule would have changed', async () => {
     const [change] = await changesIn('i3-no-termination', 'caps.rounds=4', 'loop.identicalSuccesses=2')
-    expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@1' } })
+    expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@2' } })
   })
 
   it('knows a rule that is only a shadow', async () => {
