@@ -2,12 +2,11 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
 /** The package has JavaScript. */
 export const isCheckout = import.meta.filename.endsWith('.ts')
 
-const program = fileURLToPath(isCheckout ? new URL('../../bin/weir', import.meta.url) : new URL('../../../bin/weir.js', import.meta.url))
+const program = join(import.meta.dirname, ...(isCheckout ? ['../..', 'bin/weir'] : ['../../..', 'bin/weir.js']))
 
 /** `weir` where the PATH leads to it; else, of a checkout, its path from `folder`, and of a package npx. */
 export function ownCommand({ PATH = '' }: NodeJS.ProcessEnv, folder: string): string {

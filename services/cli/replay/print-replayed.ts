@@ -1,5 +1,6 @@
 // What a comparison came to, for people and as JSON.
 
+import type { BundleTurn } from '../../../shared/bus/bundle/format.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
 import type { Message } from '../../../shared/messages.ts'
 import { version } from '../../../shared/version.ts'
@@ -14,10 +15,10 @@ import { causesOf, timeOf } from './difference.ts'
 import { commonText, cut, differingLines, differingMembers, memberLines } from './record-members.ts'
 import type { Replayed } from './replay-log.ts'
 
-/** `isRedacted`: of a bundle in which texts were taken out, so that what was decided by them cannot come out the same. */
+/** `cut`: of a bundle, the turns whose beginning it lacks. `isRedacted`: of a bundle in which texts were taken out, so that what was decided by them cannot come out the same. */
 export function printReplayed(
   { tally, differences, first }: Replayed,
-  { full, isRedacted }: { full: boolean; isRedacted: boolean },
+  { full, isRedacted, cut: cutTurns }: { full: boolean; isRedacted: boolean; cut: readonly BundleTurn[] },
   out: NodeJS.WriteStream,
 ): void {
   const what = `${count(tally.records, 'record')} read, ${count(tally.turns, 'turn')}`
@@ -28,7 +29,7 @@ export function printReplayed(
       `The same: ${what}, ${count(tally.same, 'decision')} again as in the log, ${tally.sameContent === 0 ? 'byte for byte' : 'by their content'}.`,
     )
   else line('bad', `Differs: ${what}, ${count(tally.same, 'decision')} as in the log, ${differences} not.`)
-  for (const note of notesOf(tally)) line('faint', note)
+  for (const note of [...notesOf(tally), ...cutNotes(cutTurns)]) line('faint', note)
   if (first === undefined) return
   if (isRedacted) line('warning', '  the bundle is redacted: what was decided by a text that was taken out differs')
 
@@ -90,6 +91,15 @@ function notesOf({ sameContent, awaited, deleted, unjudged, unjudgedKeys }: Tall
     ...(awaited > 0 ? [`  not in the log yet: ${count(awaited, 'record')}; a stage is behind, or the range ends there`] : []),
     ...(deleted > 0 ? [`  no longer in the log: ${count(deleted, 'record')}`] : []),
   ]
+}
+
+/** A turn without its beginning may be decided as it was, and still nobody has judged it whole. */
+function cutNotes(turns: readonly BundleTurn[]): string[] {
+  const names = turns.slice(0, 5).map(({ conversation, turn }) => `turn ${turn} of ${conversation}`)
+  const more = turns.length > names.length ? ', …' : ''
+  return turns.length === 0
+    ? []
+    : [`  the bundle lacks the beginning of ${count(turns.length, 'turn')}, counted as none: ${names.join(', ')}${more}`]
 }
 
 function differenceText({ kind, stage, logged, again }: Difference): string {

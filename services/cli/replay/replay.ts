@@ -2,6 +2,7 @@
 // have been decided otherwise. No model, no tool: nothing that this file imports can reach one.
 // Exit codes: 0 the same, or what was asked is told; 1 something differs; 2 trouble, and where there was nothing to compare.
 
+import { cutTurns } from '../../../shared/bus/bundle/bus.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
@@ -70,7 +71,7 @@ async function compare(
   progress.end()
   if (replayed.differences === 0 && isNothing(replayed.tally, period)) throw nothingJudged(conversation, period, replayed.tally)
   if (json) out.write(`${replayedJson(replayed)}\n`)
-  else printReplayed(replayed, { full, isRedacted: log.bundle?.facts.redaction != null }, out)
+  else printReplayed(replayed, { full, isRedacted: log.bundle?.facts.redaction != null, cut: log.bundle ? cutTurns(log.bundle) : [] }, out)
   return replayed.differences === 0 ? 0 : 1
 }
 

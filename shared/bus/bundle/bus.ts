@@ -43,9 +43,11 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
       .map(({ name, kind }) => [String(name), kind as TopicKind]),
   )
   const read = rows('SELECT * FROM records WHERE topic = ? AND partition = ? AND offset >= ? AND offset < ? ORDER BY offset LIMIT ?')
-  const newestOf =
-    'SELECT max(newer.offset) FROM records AS newer WHERE newer.topic = r.topic AND newer.partition = r.partition AND newer.key = r.key'
-  const inTable = `topic = ? AND partition = ? AND topic IN ('history', 'policies') AND offset = (${newestOf}) AND value IS NOT NULL`
+  // Each names the tables, or SQLite would not know that the index by key has all that it looks for, and would walk through the partition for each key.
+  const isTable = `topic IN ('history', 'policies')`
+  const newestOf = `SELECT max(newer.offset) FROM records AS newer
+    WHERE newer.topic = r.topic AND newer.partition = r.partition AND newer.key = r.key AND newer.${isTable}`
+  const inTable = `topic = ? AND partition = ? AND ${isTable} AND offset = (${newestOf}) AND value IS NOT NULL`
   const list = rows(`SELECT * FROM records AS r WHERE ${inTable} AND key >= ? AND key < ? ORDER BY key`)
   const get = rows(`SELECT * FROM records AS r WHERE ${inTable} AND key = ?`)
   const keys = db.prepare(`SELECT key, offset, time FROM records AS r WHERE ${inTable} AND key >= ? ORDER BY key LIMIT ?`)

@@ -46,6 +46,7 @@ export async function openBundleFile(file: string, { checking, signal }: OpenOpt
     refuseNewer(db, file)
     refuseOtherTables(db, file)
     refuseUnknownSchemas(db, file)
+    refuseMissingSchemas(db, file)
     return db
   } catch (error) {
     db.close()
@@ -123,7 +124,6 @@ function tablesIn(db: DatabaseSync): string {
 function refuseUnknownSchemas(db: DatabaseSync, file: string): void {
   const known = new Map(knownSchemas.map((entry) => [entry.id, JSON.stringify(entry.schema)]))
   const rows = db.prepare('SELECT id, type, version, schema FROM schemas ORDER BY id').all()
-  refuseMissingSchemas(db, file)
   const unknown = rows.filter(({ id, schema }) => known.get(Number(id)) !== schema)
   if (unknown.length === 0) return
   const list = unknown.map(({ id, type, version }) => `${type} of version ${version} (schema ${id})`).join(', ')

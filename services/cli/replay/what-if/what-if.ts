@@ -34,9 +34,9 @@ export async function whatIf({ log, contents, guard, conversation, progress, ...
   const chosen = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
   const seen = new Set<string>()
   const changes: Change[][] = contents.map(() => [])
-  for (const range of await rangesOf(log, period, chosen)) {
-    const lenses = lensesOn(log, range, { contents, guard, conversation })
-    for (const { lens } of lenses) progress?.expect(lens.inbox.to - lens.inbox.from)
+  const ofPartitions = (await rangesOf(log, period, chosen)).map((range) => lensesOn(log, range, { contents, guard, conversation }))
+  for (const { lens } of ofPartitions.flat()) progress?.expect(lens.inbox.to - lens.inbox.from)
+  for (const lenses of ofPartitions) {
     for (const { lens } of lenses) {
       const { topic, partition, from, to } = lens.inbox
       for await (const records of batchesOf(log.bus, { topic, partition, from, to })) {
@@ -50,6 +50,7 @@ export async function whatIf({ log, contents, guard, conversation, progress, ...
     for (const { gathered } of lenses) for (const key of gathered[0]?.conversations ?? []) seen.add(key)
     for (const [index, found] of changes.entries())
       found.push(...earliest(lenses.flatMap(({ gathered }) => gathered[index]?.byConversation ?? [])))
+    lenses.length = 0 // what it remembers of the partition is not needed any more
   }
   return { changes, conversations: seen.size }
 }

@@ -34,8 +34,8 @@ async function run(
   return { code, text: text() }
 }
 
-/** The bundle of I1 in which the third round was never answered by an intervention. */
-async function forged(): Promise<{ file: string }> {
+/** The bundle of I1 in which the third round was never answered by an intervention. `whole`: false: as if the log had no longer got its beginning. */
+async function forged({ whole = true } = {}): Promise<{ file: string }> {
   const file = join(folder, 'forged.weir')
   const from = await openBundle(bundleFile('i1-reflex-loop'), systemClock)
   const to = createBundle(file, { force: true })
@@ -49,7 +49,7 @@ async function forged(): Promise<{ file: string }> {
         to.add({ ...record, topic: name, value: isThird ? encode({ ...message, intervention: null }) : record.value })
       }
   }
-  for (const turn of from.turns()) to.turn(turn)
+  for (const turn of from.turns()) to.turn({ ...turn, whole })
   await to.finish(from.facts)
   await from.bus.close()
   return { file }
@@ -78,6 +78,13 @@ describe('weir replay', () => {
     expect(text).toMatch(/the same in both: .*turn 0, round 3.*; all of response, results, policy\n/)
     expect(text).toMatch(/What led to it\n.*\n +type +"round-checked"/)
     expect(text).toContain('--full shows the records whole')
+  })
+
+  it('says of which turns a bundle lacks the beginning', async () => {
+    expect((await run(await forged({ whole: false }))).text).toContain(
+      'the bundle lacks the beginning of 1 turn, counted as none: turn 0 of i1-reflex-loop',
+    )
+    expect((await run('i1-reflex-loop')).text).not.toContain('lacks the beginning')
   })
 
   it('shows them whole with --full', async () => {
