@@ -4,7 +4,7 @@ import type { FailureClass } from '../../../shared/messages.ts'
 import { unreachable } from '../../../shared/stage.ts'
 import { reasons } from '../../conversation/texts.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../inspect/timeline.ts'
-import { count, took } from '../terminal/quantities.ts'
+import { took } from '../terminal/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 
 export type Told = { sentence: Phrase[]; tone: Tone }
@@ -56,7 +56,7 @@ function endOf(turn: TurnTimeline, loops: Loop[]): End {
   }
   const lasted = took(Math.max(0, end.at - startedAt))
   const after =
-    end.totals.rounds === 0 ? `after ${lasted}, before the model was asked` : `after ${count(end.totals.rounds, 'round')} and ${lasted}`
+    end.totals.rounds === 0 ? `after ${lasted}, before the model was asked` : `after ${roundsText(end.totals.rounds)} and ${lasted}`
   switch (end.outcome) {
     case 'answered':
       return answered(end, loops, after)
@@ -146,8 +146,12 @@ function loopText(loops: Loop[], before = ''): Phrase[] {
 function shareOf(loops: Loop[], { rounds, loopRounds }: Figures, isWhole: boolean): Phrase[] {
   if (loopRounds === 0) return []
   const share = `${Math.round((100 * loopRounds) / Math.max(1, rounds))} %`
-  const all = `${loopRounds} of ${isWhole ? '' : 'the '}${count(rounds, 'round')}${isWhole ? '' : ' that are left'}`
+  const all = `${loopRounds.toLocaleString('en')} of ${isWhole ? '' : 'the '}${roundsText(rounds)}${isWhole ? '' : ' that are left'}`
   return [`; ${all} (${share}) ${loops.length === 1 ? 'were that loop' : 'were loops'}`]
+}
+
+function roundsText(rounds: number): string {
+  return `${rounds.toLocaleString('en')} ${rounds === 1 ? 'round' : 'rounds'}`
 }
 
 function costOf({ inputTokens, outputTokens, loopRounds }: Figures, { isWhole, isOver }: { isWhole: boolean; isOver: boolean }): Phrase[] {
