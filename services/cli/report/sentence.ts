@@ -4,7 +4,7 @@ import type { FailureClass } from '../../../shared/messages.ts'
 import { unreachable } from '../../../shared/stage.ts'
 import { reasons } from '../../conversation/texts.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../inspect/timeline.ts'
-import { count, took } from '../terminal/quantities.ts'
+import { took } from '../terminal/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 
 export type Told = { sentence: Phrase[]; tone: Tone }
@@ -56,7 +56,7 @@ function endOf(turn: TurnTimeline, loops: Loop[]): End {
   }
   const lasted = took(Math.max(0, end.at - startedAt))
   const after =
-    end.totals.rounds === 0 ? `after ${lasted}, before the model was asked` : `after ${count(end.totals.rounds, 'round')} and ${lasted}`
+    end.totals.rounds === 0 ? `after ${lasted}, before the model was asked` : `after ${roundsText(end.totals.rounds)} and ${lasted}`
   switch (end.outcome) {
     case 'answered':
       return answered(end, loops, after)
@@ -93,12 +93,12 @@ function capText({ cap, reason }: TurnEnd): string {
 
 function failureText({ class: failure, reason }: TurnEnd, turn: TurnTimeline, loops: Loop[]): Phrase[] {
   const internal = turn.failures[0]
-  if (internal !== undefined) return [`something failed inside of Weir (${internal.stage}: `, { code: internal.reason }, ')']
+  if (internal !== undefined) return [`something failed inside of Weir (${internal.stage}: `, quoted(internal.reason), ')']
   if (failure === 'no_progress' && loops.length > 0) return [...loopText(loops), ', and did not stop when it was asked to']
   return [
     failure === null ? 'it failed' : failureWords[failure],
     ' (',
-    { code: reason },
+    quoted(reason),
     ')',
     ...(loops.length === 0 ? [] : loopText(loops, ', after ')),
   ]
@@ -138,7 +138,7 @@ function loopText(loops: Loop[], before = ''): Phrase[] {
   const { rule, key } = longest
   return [
     `${before}the model ${loopWords[rule] ?? 'made no progress'}`,
-    ...(key === '' || rule === 'empty-response' ? [] : [', ', { code: key }]),
+    ...(key === '' || rule === 'empty-response' ? [] : [', ', quoted(key)]),
   ]
 }
 
@@ -146,8 +146,12 @@ function loopText(loops: Loop[], before = ''): Phrase[] {
 function shareOf(loops: Loop[], { rounds, loopRounds }: Figures, isWhole: boolean): Phrase[] {
   if (loopRounds === 0) return []
   const share = `${Math.round((100 * loopRounds) / Math.max(1, rounds))} %`
-  const all = `${loopRounds} of ${isWhole ? '' : 'the '}${count(rounds, 'round')}${isWhole ? '' : ' that are left'}`
-  return [`; ${all} (${share}) ${loops.length === 1 ? 'were that loop' : 'were loops'}`]
+  const all = `${loopRounds.toLocaleString('en')} of ${isWhole ? '' : 'the '}${roundsText(rounds)}${isWhole ? '' : ' that are left'}`
+  return [`; ${all} (${share}) ${loopRounds === 1 ? 'was' : 'were'} ${loops.length === 1 ? 'that loop' : 'loops'}`]
+}
+
+function roundsText(rounds: number): string {
+  return `${rounds.toLocaleString('en')} ${rounds === 1 ? 'round' : 'rounds'}`
 }
 
 function costOf({ inputTokens, outputTokens, loopRounds }: Figures, { isWhole, isOver }: { isWhole: boolean; isOver: boolean }): Phrase[] {
@@ -162,7 +166,7 @@ function costOf({ inputTokens, outputTokens, loopRounds }: Figures, { isWhole, i
 function doing(round: RoundTimeline | undefined): Phrase[] {
   const running = round?.calls.find(({ tries }) => tries.some(({ startedAt }) => startedAt !== null))
   if (round === undefined || running === undefined) return []
-  return [`; the last tool that ran was `, { code: running.name }]
+  return [`; the last tool that ran was `, quoted(running.name)]
 }
 
 function waitsFor(round: RoundTimeline | undefined): Phrase[] {
@@ -171,11 +175,19 @@ function waitsFor(round: RoundTimeline | undefined): Phrase[] {
   if (round.response === null && round.failure === null) return ['it waits for the model']
   const call = round.calls.find(({ result, verdict }) => result === null && verdict.kind === 'cleared')
   if (call === undefined) return ['it waits to be judged']
-  if (call.tries.length === 0 && guards.length > 0) return ['it waits for ', { code: guards.map(({ name }) => name).join(', ') }]
-  return ['it waits for ', { code: call.name }]
+  if (call.tries.length === 0 && guards.length > 0) return ['it waits for ', quoted(guards.map(({ name }) => name).join(', '))]
+  return ['it waits for ', quoted(call.name)]
 }
 
 function lowered(phrases: Phrase[]): Phrase[] {
   const [first, ...rest] = phrases
   return typeof first === 'string' ? [first.charAt(0).toLowerCase() + first.slice(1), ...rest] : phrases
+}
+
+/** A whole answer of a provider, or arguments of a page, are no part of a sentence. */
+const quotedMax = 160
+
+function quoted(text: string): Phrase {
+  const characters = [...text.slice(0, 2 * quotedMax + 2)]
+  return { code: characters.length > quotedMax ? `${characters.slice(0, quotedMax).join('')}…` : text }
 }

@@ -73,6 +73,9 @@ inBrowser('the page in a browser', () => {
     expect(text).toContain('\\u{202e}gnp.exe')
     expect(text).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}]/u)
     expect(await browser.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    const wide =
+      '[...document.querySelectorAll(".details > *")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)'
+    expect(await browser.evaluate(wide)).toEqual([])
     expect(browser.complaints).toEqual([])
   })
 

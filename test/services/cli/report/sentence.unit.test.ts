@@ -120,6 +120,15 @@ describe('the sentence at the top of a report', () => {
     })
   })
 
+  it('shows no more of what others wrote than a sentence can hold, and cuts no character', () => {
+    const log = begun()
+    log.ask(1)
+    finish(log, 1, { outcome: 'failed', reason: '🦊'.repeat(5_000), class: 'transient' })
+    expect(told(log.records).sentence).toBe(
+      `Ended without an answer after 1 round and 3.0 s: the model's provider failed, for now (${'🦊'.repeat(160)}…).`,
+    )
+  })
+
   it('tells of a failure inside of Weir, and where', () => {
     const log = begun()
     log.ask(1)
