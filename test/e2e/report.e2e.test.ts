@@ -38,7 +38,9 @@ describe('weir report', () => {
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(out).toMatch(/^one\.html: 1 conversation, 4 rounds, \d+ kB\. Open it in a browser\.\n$/)
     const html = await page('one.html')
-    expect(html).toContain('once Weir had stopped a loop: the model kept making the same failing call, <code>exec({})</code>; 3 of 4 rounds (75 %)')
+    expect(html).toContain(
+      'once Weir had stopped a loop: the model kept making the same failing call, <code>exec({})</code>; 3 of 4 rounds (75 %)',
+    )
     const { timeline } = dataIn<ReportData>(html, 'data-0')
     expect(timeline.turns[0]?.loops).toMatchObject([{ from: 1, to: 3, rule: 'identical-failure' }])
     expect(timeline.turns[0]?.rounds[2]?.streaks).toContainEqual({
