@@ -21,6 +21,11 @@ export async function knownRecords(conversation: string, log: OpenLog): Promise<
 
 async function unknown(conversation: string, log: OpenLog): Promise<WeirError> {
   const ids = await newestIds(log, idsLookedThrough)
+  if (ids.includes(conversation))
+    return new WeirError(
+      'conversation.unknown',
+      `of the conversation ${printable(conversation)} only its activity is left: its other records were deleted`,
+    )
   const near = nearestOf(conversation, ids)
   const offered = near.length > 0 ? near : ids.slice(0, idsOffered)
   const list = offered.map((id) => printable(id)).join(', ')

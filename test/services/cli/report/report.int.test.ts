@@ -61,5 +61,6 @@ describe('weir report of a log that lacks something', () => {
       /: 2 conversations, .*; of 1 older conversation nothing is left to show\. Open it in a browser\.\n$/,
     )
     expect(readFileSync(page, 'utf8')).not.toContain('gone')
+    await expect(told('gone')).rejects.toThrow('of the conversation gone only its activity is left: its other records were deleted')
   })
 })
