@@ -4,7 +4,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,7 +58,10 @@ export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
       await end('SIGTERM')
       jvm = await startJvm(place)
     },
-    pause: async () => signal('SIGSTOP'),
+    async pause() {
+      signal('SIGSTOP')
+      if (jvm !== undefined) await allStopped(jvm.pid)
+    },
     resume: async () => signal('SIGCONT'),
   }
 }
@@ -146,6 +149,23 @@ async function startJvm({ jars, folder, options }: Place): Promise<Jvm> {
     await sleep(50)
   }
   return jvm
+}
+
+/** A signal stops one thread, and that one the others: on a busy machine they answer for a while. */
+async function allStopped(pid: number): Promise<void> {
+  const threads = `/proc/${pid}/task`
+  if (!existsSync(threads)) return sleep(1_000) // not Linux: nothing says it
+  while (readdirSync(threads).some((thread) => !isStopped(join(threads, thread, 'stat')))) await sleep(5)
+}
+
+/** The state stands behind the name, which is in brackets and may hold any. */
+function isStopped(stat: string): boolean {
+  try {
+    const said = readFileSync(stat, 'utf8')
+    return /^ [Tt]/.test(said.slice(said.lastIndexOf(')') + 1))
+  } catch {
+    return true // the thread is gone
+  }
 }
 
 async function endJvm({ pid, shell, exited }: Jvm, signal: NodeJS.Signals): Promise<void> {
