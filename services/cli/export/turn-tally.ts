@@ -14,7 +14,7 @@ export type TurnTally = {
 
 export function createTurnTally(partitions: number): TurnTally {
   const conversations = new Map<string, Map<number, BundleTurn>>()
-  /** The first record of each conversation's inbox: a turn that is older began before what the log still has. */
+  /** The first record of each conversation in its own partition: a turn that is older began before what the log still has. */
   const inboxBegins = new Map<string, number>()
 
   function turnOf(conversation: string, turn: number): BundleTurn {
@@ -26,8 +26,10 @@ export function createTurnTally(partitions: number): TurnTally {
   }
 
   return {
-    see(topic, { key, offset, time }, message) {
-      if (topic === 'conversation-events' && !inboxBegins.has(key)) inboxBegins.set(key, offset)
+    see(topic, { key, partition, offset, time }, message) {
+      // Somebody may have written under its key into another one.
+      if (topic === 'conversation-events' && !inboxBegins.has(key) && partition === partitionOf(key, partitions))
+        inboxBegins.set(key, offset)
       switch (message.type) {
         case 'turn-started': {
           const { messageId, agent } = message

@@ -3,6 +3,8 @@
 //     a turn, the id of each derived record, the keys of the history and the commits of stages are made of offsets, so nothing can move to where it is free;
 //     and where offsets are free behind what is there, stages have committed or must still read, between records of other turns.
 // M2. Nothing that was under way goes on: each stage has a commit behind all records, or it would ask models and start tools again.
+// M3. A conversation goes on with what it remembers, such as the ids of its messages: it is folded again from the beginning of the import. Not so where one of
+//     its partition had an open turn: that would go on with it (M2).
 
 import { existsSync } from 'node:fs'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -21,7 +23,7 @@ import { guardTopicName, guardTopicSpec, stageNames, stages, topicSpecs } from '
 import { logFileIn } from '../../open-bus.ts'
 import { listenForInterrupts } from '../interrupts.ts'
 import type { OpenLog } from '../open-log.ts'
-import { withBundle } from '../open-log.ts'
+import { endsOf, withBundle } from '../open-log.ts'
 import { count } from '../terminal/quantities.ts'
 
 /** Resolves to the exit code; 130: stopped by Ctrl-C, and nothing was written. Throws `usage`, `bundle.*`, `output.exists`, `bus.unwritable`. */
@@ -65,7 +67,10 @@ async function write(log: OpenLog, file: string, settings: Settings, signal: Abo
   const ofGuards = guards.map((guard) => guardTopicSpec(topicPrefix, guard, partitions, retentionMs))
   const topics = [...own, ...ofGuards.filter(({ name }) => !own.some((one) => one.name === name))]
   const batches = recordsOf(log, bundle, signal)
-  await importLog({ file, clock: systemClock, topics, batches, commits: await commitsBehind(bundle) })
+  const events = await endsOf(log, stages.conversation.inbox)
+  const from = events.map(({ partition, end }) => ({ partition, offset: end }))
+  const whole = [...bundle.turns()].filter((turn) => turn.whole)
+  await importLog({ file, clock: systemClock, topics, batches, commits: await commitsBehind(bundle), turns: { whole, from } })
   const open = [...bundle.turns()].filter(({ outcome }) => outcome === 'open').length
   return [
     `${count(facts.records, 'record')} with their offsets and times, in ${count(partitions, 'partition')} with the prefix '${topicPrefix}'`,
@@ -87,14 +92,16 @@ async function* recordsOf(log: OpenLog, bundle: Bundle, signal: AbortSignal): As
   }
 }
 
-/** Keeps M2. */
-async function commitsBehind({ bus, facts: { topicPrefix }, topics }: Bundle): Promise<GroupCommit[]> {
+/** Keeps M2 and M3. */
+async function commitsBehind({ bus, facts: { topicPrefix }, topics, turns }: Bundle): Promise<GroupCommit[]> {
+  const open = new Set([...turns()].filter(({ outcome }) => outcome === 'open').map(({ partition }) => partition))
   const commits: GroupCommit[] = []
   const there = new Set(topics().map(({ name }) => name))
   for (const stage of stageNames.filter((name) => there.has(stages[name].inbox))) {
     const topic = topicPrefix + stages[stage].inbox
-    for (const { partition, end } of await bus.ends(topic)) {
-      const { offset, metadata } = toCommit({ done: end, from: end, marks: {} })
+    for (const { partition, begin, end } of await bus.ends(topic)) {
+      const from = stage === 'conversation' && !open.has(partition) ? begin : end
+      const { offset, metadata } = toCommit({ done: end, from, marks: {} })
       commits.push({ group: topicPrefix + stage, topic, partition, offset, metadata })
     }
   }

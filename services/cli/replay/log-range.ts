@@ -12,8 +12,8 @@ import { stages, topics } from '../../../shared/topology.ts'
 import { endsOf } from '../open-log.ts'
 
 /**
- * A log as a replay reads it: nothing of it can write. `turns`: of a bundle, whether all records of the turn are in it that the record at this offset of
- * conversation-events opened.
+ * A log as a replay reads it: nothing of it can write. `turns`: of a bundle, and of a log that was made of one, whether all records of the turn are in it that
+ * the record at this offset of conversation-events opened.
  */
 export type ReadLog = {
   bus: Pick<Bus, 'ends' | 'read'>

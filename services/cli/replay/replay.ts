@@ -115,8 +115,8 @@ async function trySweep(
 }
 
 /** What a replay sees of a log: nothing by which it could change it. */
-function readOnly({ bus, topicPrefix, partitions, bundle }: OpenLog): ReadLog {
-  const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
+function readOnly({ bus, topicPrefix, partitions, importedTurns, bundle }: OpenLog): ReadLog {
+  const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions, turns: importedTurns }
   if (bundle === undefined) return read
   const whole = new Set<string>()
   for (const { partition, turn, whole: isWhole } of bundle.turns()) if (isWhole) whole.add(`${partition}/${turn}`)

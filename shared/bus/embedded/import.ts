@@ -6,6 +6,8 @@ import type { Clock } from '../../clock.ts'
 import { WeirError } from '../../errors.ts'
 import type { StoredRecord, TopicSpec } from '../port.ts'
 import { asBusError } from './failure.ts'
+import type { ImportedTurns } from './imported.ts'
+import { writeImportedTurns } from './imported.ts'
 import type { GroupCommit } from './log.ts'
 import { openLog } from './log.ts'
 import { makeFolder } from './schema.ts'
@@ -17,10 +19,11 @@ export type Imported = {
   /** Of each partition in the order of offsets. */
   batches: AsyncIterable<StoredRecord[]>
   commits: GroupCommit[]
+  turns: ImportedTurns
 }
 
 /** Throws `bus.unwritable` where the file is there already, what reading `batches` throws, and what keeps the file from being written. */
-export async function importLog({ file, clock, topics, batches, commits }: Imported): Promise<void> {
+export async function importLog({ file, clock, topics, batches, commits, turns }: Imported): Promise<void> {
   makeFolder(file)
   const unfinished = `${file}.importing-${process.pid}`
   removeAll(unfinished)
@@ -34,6 +37,7 @@ export async function importLog({ file, clock, topics, batches, commits }: Impor
     } finally {
       log.close()
     }
+    writeImportedTurns(unfinished, turns)
     named(unfinished, file)
   } finally {
     removeAll(unfinished)

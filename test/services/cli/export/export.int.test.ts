@@ -117,6 +117,18 @@ describe('weir export', () => {
     })
   })
 
+  it('takes a turn for whole though somebody wrote under its key into another partition', async () => {
+    await run(async (world) => {
+      const { bus, topicPrefix, partitions } = world.wiring
+      const partition = (partitionOf('good', partitions) + 1) % partitions
+      const message = userMessage({ conversation: 'good', messageId: 'stray' })
+      for (let n = 0; n < 3; n += 1) await bus.append([toRecord({ topic: `${topicPrefix}conversation-events`, partition, message })])
+      await world.ask('first', { conversation: 'good' })
+      expect(await exported(world)).not.toContain('no longer')
+      expect(await turnsIn(world)).toMatchObject([{ conversation: 'good', whole: true }])
+    })
+  })
+
   it('takes the turns that ended as it was asked', async () => {
     await run(async (world) => {
       await world.ask('hello', { conversation: 'good' })

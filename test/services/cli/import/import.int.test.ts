@@ -8,6 +8,7 @@ import { exportBundle } from '../../../../services/cli/export/export.ts'
 import { importBundle } from '../../../../services/cli/import/import.ts'
 import type { OpenLog } from '../../../../services/cli/open-log.ts'
 import { withLog } from '../../../../services/cli/open-log.ts'
+import { replay } from '../../../../services/cli/replay/replay.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import type { StoredRecord } from '../../../../shared/bus/port.ts'
 import { systemClock } from '../../../../shared/clock.ts'
@@ -64,6 +65,31 @@ describe('weir import', () => {
       expect(server.requests).toHaveLength(1)
       expect(await starts()).toEqual([])
     })
+  })
+
+  it('replays the same though earlier turns were left out, and behind what went on there', async () => {
+    const openBus = (at: string) => openEmbeddedBus({ file: join(at, 'weir.db'), clock: systemClock })
+    await withPipeline({ model, openBus: () => openBus(join(folder, 'first')) }, async ({ ask }) => {
+      await ask('hello', { conversation: 'c' })
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      const since = new Date(systemClock.now()).toISOString()
+      await ask('and now', { conversation: 'c' })
+      await exportBundle({ output: bundle, since }, settingsIn(join(folder, 'first')), output().stream)
+    })
+    const settings = settingsIn(join(folder, 'second'))
+    await importBundle(bundle, settings, output().stream)
+    const replayed = async () => {
+      const { stream, text: told } = output()
+      await replay(undefined, { json: true }, settings, stream)
+      return JSON.parse(told()) as { differences: number; turns: number; unjudged: number }
+    }
+    expect(await replayed()).toMatchObject({ differences: 0, turns: 1, unjudged: expect.any(Number) })
+    expect((await replayed()).unjudged).toBeGreaterThan(0) // the history of the first turn, which the second one read
+    await withPipeline({ model, openBus: () => openBus(join(folder, 'second')) }, async ({ ask }) => {
+      await ask('go on', { conversation: 'c' })
+      await ask('hello', { conversation: 'another' })
+    })
+    expect(await replayed()).toMatchObject({ differences: 0, turns: 3 })
   })
 
   it('refuses a data folder that has a log, and what is no bundle, and leaves nothing behind', async () => {
