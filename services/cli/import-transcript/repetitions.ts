@@ -82,8 +82,8 @@ function* stepsOf(said: Said): Generator<{ digest: Digest; end: number }> {
   }
 }
 
-/** What was said; a text of the model may come in parts. */
-function* wordsIn(pieces: readonly Piece[]): Generator<{ words: string; end: number }> {
+/** What was said, as it is compared; a text of the model may come in parts. `end`: the index behind its last piece. */
+export function* wordsIn(pieces: readonly Piece[]): Generator<{ words: string; end: number }> {
   let text = ''
   let textEnd = 0
   for (const [at, piece] of pieces.entries()) {
