@@ -38,6 +38,16 @@ describe('a request and its answer', () => {
     expect(saidIn(line)).toEqual({ ...told, leftOut: [] })
   })
 
+  it.each([
+    ['in a request', { request: { messages: [asked, called, { role: 'tool', tool_call_id: 'c1', content: 'A' }] } }, ['exec=A', 'X is']],
+    ['in a list', { body: [asked, called, { role: 'tool', tool_call_id: 'c1', content: 'A' }] }, ['exec=A', 'X is']],
+    ['nowhere, but for a list of something else', { log: ['started'] }, ['X is']],
+    ['nowhere, but for items of something else', { data: { items: [{ price: 1 }] } }, ['X is']],
+    ['nowhere', {}, ['X is']],
+  ])('are read where the question stands beside what was said %s', (_, more, said) => {
+    expect(saidIn({ input: asked.content, ...more, output: 'X is' })).toEqual({ said, tokens: 0, leftOut: [] })
+  })
+
   it("leaves out of OpenAI's what stands beside a request that holds its answer and says something else, and counts it", () => {
     expect(saidIn({ messages: [asked, hi], result: 'pass' })).toEqual({
       ...{ said: ['hi'], tokens: 0 },
