@@ -46,8 +46,11 @@ export function createRepetitions(): Repetitions {
       const ending = endingOf(said.pieces)
       const isModels = ['text', 'call'].includes(said.pieces[end - 1]?.kind ?? '')
       if (ending !== undefined && isModels) endings.set(digest, ending)
-      if (!isModels && said.pieces.slice(end).some(({ kind }) => kind === 'response'))
-        silences.set(digest, [...(silences.get(digest) ?? []), ending ?? { usage: undefined, finish: '' }])
+      if (!isModels && said.pieces.slice(end).some(({ kind }) => kind === 'response')) {
+        const known = silences.get(digest) ?? []
+        known.push(ending ?? { usage: undefined, finish: '' })
+        silences.set(digest, known)
+      }
       last.set(digest, wholes.push(digest) - 1)
       return digest
     },
