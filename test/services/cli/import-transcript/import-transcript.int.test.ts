@@ -304,23 +304,6 @@ describe('weir import-transcript', () => {
     expect(await imported(content, 'openai', 'log.jsonl', { conversationId: 'none' })).toContain('1 conversation,')
   })
 
-  it('says where there is no id of a conversation where it was told to look for one', async () => {
-    const line = (more: object) => JSON.stringify({ ...more, request: [{ role: 'user', content: 'ping' }], response: 'pong' })
-    const content = [line({ about: { chat: 'a' } }), line({}), line({ about: 'b' })].join('\n')
-    const told = await imported(content, 'openai', 'log.jsonl', { conversationId: 'about.chat' })
-    expect(told).toMatch(/no id of a conversation at about\.chat \(2 times, first .*log\.jsonl:2\)/)
-    expect(await imported(content, 'openai', 'log.jsonl')).not.toContain('no id')
-    await expect(imported(content, 'openai', 'log.jsonl', { conversationId: 'about.chta' })).rejects.toMatchObject({
-      ...{
-        code: 'usage',
-        message: expect.stringMatching(/^--conversation-id is 'about\.chta', where no transcript of .*log\.jsonl has an id/),
-      },
-    })
-    const session = JSON.stringify({ at: 's', message: { role: 'user', content: 'ping' } })
-    const answer = JSON.stringify({ at: 's', message: { role: 'assistant', content: 'pong' } })
-    expect(await imported([session, answer].join('\n'), 'openai', 'log.jsonl', { conversationId: 'at' })).not.toContain('no id')
-  })
-
   it('goes on where the provider keeps what was said, and says what is not in the file', async () => {
     const [question, , call, , result, , answer, thanks] = items
     const lines = [
