@@ -5,6 +5,7 @@ import { isObject } from '../../../shared/json-object.ts'
 import type { Declaration } from '../../../shared/messages.ts'
 import { messagesUsage } from '../../llm-gateway/anthropic-usage.ts'
 import { finishWord } from '../../llm-gateway/finish-words.ts'
+import { answered } from './answered.ts'
 import type { Exchange } from './exchange.ts'
 import type { Json } from './json-fields.ts'
 import { argumentTextAt, isPlain, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
@@ -18,11 +19,10 @@ export function readAnthropic({ request, answer }: Pick<Exchange, 'request' | 'a
   const { messages: list = body.input, tools } = body
   if (list === undefined) throw invalid(where, `has no messages; ${expected}`)
   const messages = typeof list === 'string' ? [{ role: 'user', content: list }] : listAt(list, `${where} messages`)
+  const pieces = messages.flatMap((message, at) => piecesOfMessage(message, `${where} messages[${at}]`))
+  const place = `${where} answer`
   return {
-    pieces: [
-      ...messages.flatMap((message, at) => piecesOfMessage(message, `${where} messages[${at}]`)),
-      ...(answer === undefined ? [] : answerOf(answer, `${where} answer`)),
-    ],
+    pieces: answer === undefined ? pieces : answered(pieces, answerOf(answer, place), { prefills: true, where: place }),
     tools:
       tools === undefined || tools === null
         ? undefined

@@ -72,19 +72,27 @@ function requestIn(value: unknown, depth: number): { request?: unknown; holders:
   if (!isObject(found) || depth > depthMax) return { holders: [] }
   const body = bodyIn(found)
   if (body !== undefined) return { request: body, holders: [] }
+  const isAsked = typeof unquoted(found.input) === 'string'
   for (const name of [...requestNames, ...wrapperNames]) {
     const inner = requestIn(found[name], depth + 1)
-    if (inner.request !== undefined) return { request: inner.request, holders: [found, ...inner.holders] }
+    if (inner.request !== undefined && (!isAsked || listsSaid(inner.request)))
+      return { request: inner.request, holders: [found, ...inner.holders] }
   }
-  return itemListNames.some((name) => Array.isArray(found[name])) ? { request: found, holders: [] } : { holders: [] }
+  return isAsked || itemListNames.some((name) => Array.isArray(found[name])) ? { request: found, holders: [] } : { holders: [] }
 }
 
-/** Of a request that says all: to Messages, to Chat Completions or to Responses. */
+/** Beside a question any list may stand. */
+function listsSaid(request: unknown): boolean {
+  const lists = isObject(request) ? ['messages', 'input', ...itemListNames].map((name) => request[name]) : [request]
+  return lists.some((list) => Array.isArray(list) && list.some(isSaid))
+}
+
+/** Of a request that says all: to Messages, to Chat Completions or to Responses. One that is only a question may stand beside the whole. */
 function bodyIn(found: Json): Json | undefined {
   const messages = unquoted(found.messages)
   if (Array.isArray(messages)) return messages === found.messages ? found : { ...found, messages, tools: unquoted(found.tools) }
   const input = unquoted(found.input)
-  return Array.isArray(input) || typeof input === 'string' ? (input === found.input ? found : { ...found, input }) : undefined
+  return Array.isArray(input) ? (input === found.input ? found : { ...found, input }) : undefined
 }
 
 /** Of what stands beside a request, or in one that its answer was put into. */

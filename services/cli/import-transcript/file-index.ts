@@ -3,7 +3,9 @@
 // X2. Of several values one that cannot be used is left out and counted, with the first place of its kind.
 
 import { WeirError } from '../../../shared/errors.ts'
+import { printable } from '../terminal/printable.ts'
 import type { IdField } from './conversation-id.ts'
+import { conversationIdIn } from './conversation-id.ts'
 import { exchangeIn } from './exchange.ts'
 import type { Found } from './file-values.ts'
 import type { Format } from './formats.ts'
@@ -38,7 +40,7 @@ export type Repeated = { beginnings: number; equal: number }
 export type FileIndex = {
   /** Throws `transcript.invalid` where the value is the only one. */
   take(found: Found): void
-  /** Those that nothing repeats. Throws `transcript.invalid` where nothing could be used. */
+  /** Those that nothing repeats. Throws `transcript.invalid` where nothing could be used, and `usage` where no id is where it was said to be. */
   kept(): { entries: Entry[]; repeated: Repeated }
   /** Puts into all that was said in an entry what only others know of how the model's answers ended. */
   withEndings(entry: Entry, pieces: Piece[]): Piece[]
@@ -54,6 +56,7 @@ export function createFileIndex({ file, areSeveral, format, idField, leftOut }: 
   /** By what a request may say that it goes on from. */
   const named = new Map<string, Entry>()
   let firstMistake: WeirError | undefined
+  let ids = 0
 
   function add({ number, where, ...found }: Found): void {
     if ('fault' in found) throw invalid(where, found.fault)
@@ -61,6 +64,13 @@ export function createFileIndex({ file, areSeveral, format, idField, leftOut }: 
     if (kind.kind === 'other') leftOut.leave(kind.what, where)
     else if (kind.kind === 'message') addMessage({ number, where, of: kind.of, pieces: format.said(kind.message, where) })
     else addExchange({ number, where, value: found.value })
+    if (kind.kind !== 'other' && typeof idField === 'object') lookForId(idField, found.value, where)
+  }
+
+  /** Somebody said where it stands: what has none there may be of another conversation than it is taken for. */
+  function lookForId(path: readonly string[], value: unknown, where: string): void {
+    if (conversationIdIn(value, [], { idField: path, isAnswered: false }) !== undefined) ids += 1
+    else leftOut.note(`no id of a conversation at ${path.join('.')}`, where)
   }
 
   function addMessage({ number, where, of, pieces }: { number: number; where: string; of: string; pieces: Piece[] }): void {
@@ -101,6 +111,11 @@ export function createFileIndex({ file, areSeveral, format, idField, leftOut }: 
 
     kept() {
       if (entries.length === 0) throw firstMistake ?? invalid(file, `there is no transcript in it: ${leftOut.lines().join('; ')}`)
+      if (typeof idField === 'object' && ids === 0)
+        throw new WeirError(
+          'usage',
+          `--conversation-id is '${printable(idField.join('.'))}', where no transcript of ${file} has an id; must be a path of keys from the top of a line, or none`,
+        )
       const seen = repetitions.fates().values()
       const fates = entries.map(({ isMessages }) => (isMessages ? 'kept' : seen.next().value))
       const having = (fate: string) => fates.filter((one) => one === fate).length

@@ -38,7 +38,8 @@ export async function openValues(file: string): Promise<FileValues> {
   if (first === undefined) throw invalid(file, 'is empty')
   if (second !== undefined && 'value' in lineValue(first)) return linesIn(file)
   if (bytes > valueBytesMax) {
-    if (isBracket(first.bytes.toString('latin1'))) return linesIn(file)
+    // The first line may be broken: a log that was cut at its beginning.
+    if (isBracket(first.bytes.toString('latin1')) || (second !== undefined && 'value' in lineValue(second))) return linesIn(file)
     throw invalid(file, `is one value of ${bytes} bytes, which is held in memory; must have at most ${valueBytesMax}, or be JSON lines`)
   }
   const content = readText(file, valueBytesMax)

@@ -16,7 +16,7 @@ export type LineKinds = { kindOf(value: unknown): LineKind }
 export function createLineKinds(idField: IdField): LineKinds {
   const branches = new Map<string, string>()
 
-  /** Messages of agents that another one started name the message before, and the first of them none. */
+  /** Lines of agents that another one started name the line before, which may be no message, and the first of them none. */
   function branchOf({ uuid, parentUuid, isSidechain }: Json): string {
     if (isSidechain !== true || typeof uuid !== 'string') return ''
     const branch = branches.get(String(parentUuid)) ?? `/${uuid}`
@@ -27,10 +27,11 @@ export function createLineKinds(idField: IdField): LineKinds {
   return {
     kindOf(value) {
       if (!isObject(value)) return { kind: 'transcript' }
+      const branch = branchOf(value)
       const message = messageIn(value)
       if (message !== undefined) {
         const what = writtenByRuntime(value)
-        const of = `${conversationIdIn(value, [value], { idField, isAnswered: true })?.id ?? ''}${branchOf(value)}`
+        const of = `${conversationIdIn(value, [value], { idField, isAnswered: true })?.id ?? ''}${branch}`
         return what === undefined ? { kind: 'message', message, of } : { kind: 'other', what }
       }
       const what = otherIn(value)

@@ -5,6 +5,7 @@ import type { Declaration, Usage } from '../../../shared/messages.ts'
 import { finishWord } from '../../llm-gateway/finish-words.ts'
 import { usageOf } from '../../llm-gateway/openai-chat-usage.ts'
 import { responsesUsage } from '../../llm-gateway/openai-responses-usage.ts'
+import { answered } from './answered.ts'
 import type { Exchange } from './exchange.ts'
 import type { Json } from './json-fields.ts'
 import { isPlain, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
@@ -20,11 +21,10 @@ export function readOpenai({ request, answer }: Pick<Exchange, 'request' | 'answ
   const name = ['messages', 'input'].find((one) => one in body)
   if (name === undefined) throw invalid(where, `has neither messages nor input; ${expected}`)
   const said = typeof body[name] === 'string' ? [{ role: 'user', content: body[name] }] : listAt(body[name], `${where} ${name}`)
+  const pieces = said.flatMap((one, at) => piecesOfSaid(one, `${where} ${name}[${at}]`))
+  const place = `${where} answer`
   return {
-    pieces: [
-      ...said.flatMap((one, at) => piecesOfSaid(one, `${where} ${name}[${at}]`)),
-      ...(answer === undefined ? [] : answerOf(answer, `${where} answer`)),
-    ],
+    pieces: answer === undefined ? pieces : answered(pieces, answerOf(answer, place), { prefills: false, where: place }),
     tools: toolsOf(body, where),
   }
 }

@@ -38,7 +38,7 @@ export type ReadOptions = {
   read: (bytes: number) => void
 }
 
-/** Throws `usage` (no such file), `transcript.invalid` with the line and the path of what is wrong, and what `signal` was aborted with. */
+/** Throws `usage` (no such file, no such ids), `transcript.invalid` with the line and the path of what is wrong, and what `signal` was aborted with. */
 export async function readTranscripts(file: string, options: ReadOptions): Promise<TranscriptFile> {
   const values = await openValues(file)
   try {

@@ -1,5 +1,5 @@
 // A log of requests repeats in each request what came before. Which of its entries are the beginning of another one, and which say the same.
-// What a provider answered and what a client sends back of it are not the same bytes: thinking is left out, arguments are written anew, texts are trimmed.
+// What a provider answered and what a client sends back of it are not the same bytes: thinking is left out, also out of texts, arguments are written anew, texts are trimmed.
 // R1. Entries with different ids of conversations are different, whatever they say. Only those of one id, or without any, are looked at.
 // R2. Whether one goes on from another is decided by what was said: by users, by the model to them, calls, and results.
 // R3. An answer that said nothing is in no later request. It is put back where it was given: a runtime that asks again and again is what a guard looks for.
@@ -7,6 +7,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Usage } from '../../../shared/messages.ts'
+import { withoutThinking } from '../../accumulator/dialects/inline-thinking.ts'
 import type { Piece } from './transcript.ts'
 
 export type Digest = string
@@ -45,8 +46,11 @@ export function createRepetitions(): Repetitions {
       const ending = endingOf(said.pieces)
       const isModels = ['text', 'call'].includes(said.pieces[end - 1]?.kind ?? '')
       if (ending !== undefined && isModels) endings.set(digest, ending)
-      if (!isModels && said.pieces.slice(end).some(({ kind }) => kind === 'response'))
-        silences.set(digest, [...(silences.get(digest) ?? []), ending ?? { usage: undefined, finish: '' }])
+      if (!isModels && said.pieces.slice(end).some(({ kind }) => kind === 'response')) {
+        const known = silences.get(digest) ?? []
+        known.push(ending ?? { usage: undefined, finish: '' })
+        silences.set(digest, known)
+      }
       last.set(digest, wholes.push(digest) - 1)
       return digest
     },
@@ -82,8 +86,8 @@ function* stepsOf(said: Said): Generator<{ digest: Digest; end: number }> {
   }
 }
 
-/** What was said; a text of the model may come in parts. */
-function* wordsIn(pieces: readonly Piece[]): Generator<{ words: string; end: number }> {
+/** What was said, as it is compared; a text of the model may come in parts. `end`: the index behind its last piece. */
+export function* wordsIn(pieces: readonly Piece[]): Generator<{ words: string; end: number }> {
   let text = ''
   let textEnd = 0
   for (const [at, piece] of pieces.entries()) {
@@ -93,11 +97,16 @@ function* wordsIn(pieces: readonly Piece[]): Generator<{ words: string; end: num
       textEnd = at + 1
     }
     if (words === undefined) continue
-    if (text.trim() !== '') yield { words: `text ${text.trim()}`, end: textEnd }
+    if (spokenIn(text) !== '') yield { words: `text ${spokenIn(text)}`, end: textEnd }
     text = ''
     yield { words, end: at + 1 }
   }
-  if (text.trim() !== '') yield { words: `text ${text.trim()}`, end: textEnd }
+  if (spokenIn(text) !== '') yield { words: `text ${spokenIn(text)}`, end: textEnd }
+}
+
+/** Runtimes that show people what servers leave of thinking in a text do not send it back. */
+function spokenIn(text: string): string {
+  return withoutThinking(text).trim()
 }
 
 /** Undefined: a text of the model, or what is not said again. */
@@ -119,7 +128,7 @@ function silencesIn(pieces: readonly Piece[], from: number): number {
   let answers = 0
   for (const piece of pieces.slice(from)) {
     if (piece.kind === 'response') answers += 1
-    else if (piece.kind === 'call' || (piece.kind === 'text' && piece.text.trim() !== '')) return Math.max(0, answers - 1)
+    else if (piece.kind === 'call' || (piece.kind === 'text' && spokenIn(piece.text) !== '')) return Math.max(0, answers - 1)
     else if (piece.kind === 'user' || piece.kind === 'result') break
   }
   return answers

@@ -1,7 +1,8 @@
 // A transcript of a foreign runtime in one vocabulary: turns, each a user's message and the model's responses, each with its calls and what they brought.
 // Formats (anthropic.ts, openai.ts, openai-agents.ts) read pieces in their order; here pieces become turns.
 // T1. What the model said between two words of a user or a tool is one response. Only behind one that said nothing another one begins.
-// T2. A result belongs to the oldest call with its id that has none: ids are used again. The order of results is that in which tools ended.
+// T2. A result belongs to a call with its id that has none, of the last response with such a call, and there to the oldest: ids are used again, also where
+//     a call before never got its result. The order of results is that in which tools ended.
 // T3. What cannot be placed is counted and told, never guessed.
 // T4. Of a call without a result, behind which the model went on, the outcome is unknown. With nothing behind it, it stays open.
 // T5. What bears the id of the response before is of that response, also where a result came in between: some logs write each call when it was said.
@@ -56,7 +57,7 @@ export type ReadPieces = { pieces: Piece[]; tools: Declaration[] | undefined }
 /** Throws `transcript.invalid` where nobody asks or no model answers. */
 export function transcriptOf(where: string, conversation: string, { pieces, tools }: ReadPieces, leftOut: LeftOut): Transcript {
   const turns: TranscriptTurn[] = []
-  const waiting: TranscriptCall[] = []
+  const waiting: Waiting[] = []
   let isModelSpeaking = false
   for (const piece of pieces) {
     const turn = turns.at(-1)
@@ -67,8 +68,7 @@ export function transcriptOf(where: string, conversation: string, { pieces, tool
         isModelSpeaking = false
         break
       case 'result': {
-        const at = waiting.findIndex(({ id }) => id === piece.id)
-        const [call] = at < 0 ? [] : waiting.splice(at, 1)
+        const call = takeWaiting(waiting, piece.id)
         if (call === undefined) leftOut.leave('a result of a call that does not stand before it', piece.where)
         else call.result = { text: piece.text, isError: piece.isError }
         isModelSpeaking = false
@@ -90,8 +90,9 @@ export function transcriptOf(where: string, conversation: string, { pieces, tool
         } else if (!isModelSpeaking && piece.kind !== 'ended') turn.responses.push(silence(undefined))
         if (piece.kind !== 'ended') isModelSpeaking = true
         const response = turn.responses.at(-1)
-        const call = response === undefined ? undefined : said(response, piece)
-        if (call !== undefined) waiting.push(call)
+        if (response === undefined) break
+        const call = said(response, piece)
+        if (call !== undefined) waiting.push({ call, response })
       }
     }
   }
@@ -104,6 +105,17 @@ export function transcriptOf(where: string, conversation: string, { pieces, tool
   if (turns.length === 0) throw invalid(where, 'nobody asks anything in it: it has no message of a user')
   if (turns.every(({ responses }) => responses.length === 0)) throw invalid(where, 'no model answers in it: there is nothing to judge')
   return { where, conversation, tools, turns }
+}
+
+/** A call without a result, and the response that it is of. */
+type Waiting = { call: TranscriptCall; response: TranscriptResponse }
+
+/** Keeps T2. */
+function takeWaiting(waiting: Waiting[], id: string): TranscriptCall | undefined {
+  const last = waiting.findLast(({ call }) => call.id === id)
+  if (last === undefined) return undefined
+  const at = waiting.findIndex(({ call, response }) => response === last.response && call.id === id)
+  return waiting.splice(at, 1)[0]?.call
 }
 
 function silence(id: string | undefined): TranscriptResponse {
