@@ -173,6 +173,7 @@ describe('weir replay', () => {
     const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
     expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
     expect(text).toMatch(/weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/)
+    expect(text).toContain('3 of them only repeated a call of the same turn, with the same result: that is what a loop is made of')
   })
 
   it('sweeps a threshold into a table and a plot', async () => {
