@@ -78,7 +78,7 @@ describe('a guard in a replay', () => {
   it('has the time of the round by Temporal too, where Node.js has that', () => {
     const { stdout, stderr } = spawnSync(
       process.execPath,
-      ['--harmony-temporal', '--no-warnings', '--input-type=module', '--eval', atMoment, module],
+      [...temporal, '--no-warnings', '--input-type=module', '--eval', atMoment, module],
       { encoding: 'utf8', env: { TZ: 'UTC' } },
     )
     expect(stderr).toBe('')
@@ -87,6 +87,9 @@ describe('a guard in a replay', () => {
 })
 
 const module = fileURLToPath(new URL('../../../../services/cli/replay/guard/moment.ts', import.meta.url))
+
+/** What Node.js 24 needs for it. */
+const temporal = 'Temporal' in globalThis ? [] : ['--harmony-temporal']
 
 const atMoment = `
 const { holdMoments } = await import(process.argv[1])
