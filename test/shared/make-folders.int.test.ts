@@ -1,10 +1,10 @@
 // Folders on a file system that makes none, where Node's own way would never come back, and on one that does.
 
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { makeFolders } from '../../shared/make-folders.ts'
+import { makeFolders, removeEmptyFolders } from '../../shared/make-folders.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'weir-folders-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -14,6 +14,15 @@ describe('making folders', () => {
     makeFolders(join(folder, 'a', 'b', 'c'), 0o700)
     makeFolders(join(folder, 'a', 'b', 'c'), 0o700)
     expect(statSync(join(folder, 'a', 'b')).mode & 0o777).toBe(0o700)
+  })
+
+  it('takes away those that it made, but none that holds something by now', () => {
+    const made = makeFolders(join(folder, 'd', 'e', 'f'))
+    expect(made).toEqual([join(folder, 'd'), join(folder, 'd', 'e'), join(folder, 'd', 'e', 'f')])
+    expect(makeFolders(join(folder, 'd', 'e', 'f'))).toEqual([])
+    writeFileSync(join(folder, 'd', 'mine'), '')
+    removeEmptyFolders(made)
+    expect(readdirSync(join(folder, 'd'))).toEqual(['mine'])
   })
 
   it('refuses where a file is in the way', () => {

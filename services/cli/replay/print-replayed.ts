@@ -6,7 +6,7 @@ import type { Message } from '../../../shared/messages.ts'
 import { version } from '../../../shared/version.ts'
 import { contentOf } from '../tail/record-line.ts'
 import type { Tone } from '../terminal/paint.ts'
-import { columnsOfOutput, columnsToCut, painted } from '../terminal/paint.ts'
+import { columnsToCut, painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
 import { count, instant } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
@@ -43,7 +43,7 @@ export function printReplayed(
   )
   for (const cause of causesOf(first, { log: tally.writtenBy, own: version() })) line('warning', `  ${cause}`)
   const width = columnsToCut(out)
-  const shown = { width: columnsOfOutput(out), full, line }
+  const shown = { width, full, line }
   const [log, replay, input] = [first.logged, first.again, first.inputRecord].map(membersOf)
   if (log !== undefined && replay !== undefined) printPair(log, replay, { width, line })
   else if (!full) printRecord('The record', log ?? replay, shown)

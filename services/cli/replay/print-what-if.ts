@@ -51,6 +51,12 @@ function printTotals(
   line('plain', `saved at most   ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')}`)
   if (refused.length === 0) return line('good', 'false alarms    none: no call that had succeeded would have been refused')
   line('bad', `false alarms    ${count(refused.length, 'call')} that had succeeded would have been refused:`)
+  const repeated = refused.filter(({ repeats }) => repeats).length
+  if (repeated > 0)
+    line(
+      'plain',
+      `                ${repeated} of them only repeated a call of the same turn, with the same result: that is what a loop is made of`,
+    )
   for (const { conversation, turn, round, ordinal, tool, at } of full ? refused : refused.slice(0, shownMax))
     line('plain', `  ${addressText(at)}  ${tool}, call ${ordinal} of ${conversation}, turn ${turn}, round ${round}`)
   if (!full && refused.length > shownMax) line('plain', `  … and ${refused.length - shownMax} more (--full)`)

@@ -1,9 +1,10 @@
 // A log made of records that are there already, with the offsets and times that they have: for what was exported elsewhere.
-// I1. The file gets its name when it is whole, and never the name of a file that is there.
+// I1. The file gets its name when it is whole, and never the name of a file that is there. Where that does not come to pass, nothing is left: no folder either.
 
 import { linkSync, rmSync } from 'node:fs'
 import type { Clock } from '../../clock.ts'
 import { WeirError } from '../../errors.ts'
+import { removeEmptyFolders } from '../../make-folders.ts'
 import type { StoredRecord, TopicSpec } from '../port.ts'
 import { asBusError } from './failure.ts'
 import type { ImportedTurns } from './imported.ts'
@@ -24,7 +25,7 @@ export type Imported = {
 
 /** Throws `bus.unwritable` where the file is there already, what reading `batches` throws, and what keeps the file from being written. */
 export async function importLog({ file, clock, topics, batches, commits, turns }: Imported): Promise<void> {
-  makeFolder(file)
+  const made = makeFolder(file)
   const unfinished = `${file}.importing-${process.pid}`
   removeAll(unfinished)
   try {
@@ -41,6 +42,7 @@ export async function importLog({ file, clock, topics, batches, commits, turns }
     named(unfinished, file)
   } finally {
     removeAll(unfinished)
+    removeEmptyFolders(made)
   }
 }
 

@@ -158,11 +158,11 @@ export function checkBeforeWriting(file: string): void {
   })
 }
 
-/** Creates the folder of `file` where it is missing. */
-export function makeFolder(file: string): void {
+/** Creates the folder of `file` where it is missing. Gives the folders that it made. */
+export function makeFolder(file: string): string[] {
   const folder = dirname(file)
   try {
-    makeFolders(folder, 0o700) // conversations are nobody else's business
+    return makeFolders(folder, 0o700) // conversations are nobody else's business
   } catch (error) {
     throw folderRefused(folder, error as Error)
   }

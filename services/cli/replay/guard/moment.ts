@@ -1,62 +1,56 @@
 // What time it is for a guard while it judges in a replay, and what chance gives it. A guard is pure (shared/guard.ts), and one that is not would be believed:
 // what it says now about a round of last week is nothing that it would have said then. So each round is judged at two moments (guard-child.ts), and an
 // answer that hangs on the clock or on chance is found out where the two differ.
-// T1. Both moments come from the round alone: the same replay finds the same, whenever it runs.
+// T1. Both moments come from the round alone: of what held-clocks.ts and held-chance.ts hold the same replay finds the same, whenever it runs.
 
 import { createHash } from 'node:crypto'
-import { performance } from 'node:perf_hooks'
 import type { GuardedRound } from '../../../../shared/guard.ts'
+import { holdChance } from './held-chance.ts'
+import { holdClocks } from './held-clocks.ts'
 
-/** `time`: milliseconds since 1970. `draw`: from 0 to below 1, as Math.random. */
-export type Moment = { time: number; draw(): number }
+/**
+ * `time`: milliseconds since 1970. `elapsed`: milliseconds since the process began. `draw`: from 0 to below 1, as Math.random. `fill`: with bytes of chance;
+ * gives back what it was given.
+ */
+export type Moment = { time: number; elapsed: number; draw(): number; fill(bytes: Uint8Array): Uint8Array }
 
 /** Another year, month, weekday and time of day, whatever the first ones are. */
 const apartMs = (465 * 24 + 13) * 3_600_000 + 37 * 60_000 + 11_500
 
-/** When the round was cleared; and another time, at which whatever chance made of the first is made otherwise. */
+/**
+ * When the round was cleared, by a process that has just begun; and another time, by one that began in 1970, at which whatever chance made of the first is
+ * made otherwise.
+ */
 export const moments: readonly ((round: GuardedRound) => Moment)[] = [
-  (round) => ({ time: round.time, draw: drawsOf(round, 0) }),
-  (round) => ({ time: round.time + apartMs, draw: drawsOf(round, 0.5) }),
+  (round) => ({ time: round.time, elapsed: 1_000, ...chanceOf(round, { moved: false }) }),
+  (round) => ({ time: round.time + apartMs, elapsed: round.time + apartMs, ...chanceOf(round, { moved: true }) }),
 ]
 
-/** Moved by half, so that of whatever is held against a bound the rarer outcome never comes in both. */
-function drawsOf({ conversation, turn, round }: GuardedRound, moved: number): () => number {
+/** `moved`: by half, each byte too, so that of whatever is held against a bound the rarer outcome never comes in both. */
+function chanceOf({ conversation, turn, round }: GuardedRound, { moved }: { moved: boolean }): Pick<Moment, 'draw' | 'fill'> {
   let drawn = 0
-  return () => {
-    const bytes = createHash('sha256')
-      .update(JSON.stringify([conversation, turn, round, drawn]))
-      .digest()
+  function bytesOf(length: number): Buffer {
+    const place = JSON.stringify([conversation, turn, round, drawn])
     drawn += 1
-    return (bytes.readUIntBE(0, 6) / 2 ** 48 + moved) % 1
+    return createHash('shake256', { outputLength: length }).update(place).digest()
+  }
+  return {
+    draw: () => (bytesOf(6).readUIntBE(0, 6) / 2 ** 48 + (moved ? 0.5 : 0)) % 1,
+    fill(bytes) {
+      if (bytes.length > 0) bytes.set(bytesOf(bytes.length).map((byte) => (moved ? byte ^ 128 : byte)))
+      return bytes
+    },
   }
 }
 
 /**
- * Puts itself in the place of the process's clocks and of Math.random, for as long as it lives. What it gives back calls `judge` at a moment; outside of that
- * all is as it was.
+ * Puts itself in the place of the process's clocks and of its chance, for as long as it lives. What it gives back calls `judge` at a moment; outside of that
+ * all is as it was. For the names that others have imported, syncBuiltinESMExports is to be called (seal.ts).
  */
 export function holdMoments(): <T>(moment: Moment, judge: () => T) => T {
   let held: Moment | undefined
-  const [RealDate, realNow, realRandom, realElapsed] = [Date, Date.now, Math.random, performance.now.bind(performance)]
-  const realTimer = process.hrtime
-
-  const HeldDate = new Proxy(RealDate, {
-    construct: (target, args, made) => Reflect.construct(target, held !== undefined && args.length === 0 ? [held.time] : args, made),
-    apply: () => new HeldDate().toString(),
-  })
-  RealDate.prototype.constructor = HeldDate
-  RealDate.now = () => held?.time ?? realNow()
-  globalThis.Date = HeldDate
-  Math.random = () => held?.draw() ?? realRandom()
-  performance.now = () => held?.time ?? realElapsed()
-  const nanoseconds = () => (held === undefined ? realTimer.bigint() : BigInt(Math.floor(held.time)) * 1_000_000n)
-  process.hrtime = Object.assign(
-    (since: [number, number] = [0, 0]): [number, number] => {
-      const elapsed = nanoseconds() - (BigInt(since[0]) * 1_000_000_000n + BigInt(since[1]))
-      return [Number(elapsed / 1_000_000_000n), Number(elapsed % 1_000_000_000n)]
-    },
-    { bigint: nanoseconds },
-  )
+  holdClocks(() => held)
+  holdChance(() => held)
 
   return (moment, judge) => {
     held = moment

@@ -12,6 +12,7 @@ import { lastRound } from './change.ts'
 import { decisionOf, roundOf } from './ladder-lens.ts'
 import type { Lens } from './lens.ts'
 import { overlaying } from './overlay.ts'
+import { createRepetitions } from './repetitions.ts'
 import { createVariants } from './variants.ts'
 
 export function capLens(
@@ -20,6 +21,7 @@ export function capLens(
   options: { overlays: readonly PolicyContent[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
 ): Lens {
   const variants = createVariants(log, inbox, reducers.conversation, options.overlays.map(overlaying))
+  const repeatedIn = createRepetitions()
 
   return {
     inbox,
@@ -28,11 +30,12 @@ export function capLens(
       if (before.length === 0) return // of no round that was awaited
       const outcome = outcomeIn(record.value)
       if (outcome === undefined || !options.hasTurn(outcome.turn)) return
+      const round = roundOf(record, outcome, repeatedIn(outcome))
       for (const [index, after] of others.entries()) {
         const changes = options.changes[index]
         const isOver = changes?.byConversation.has(outcome.conversation) === true
         const [was, is] = isOver ? [null, null] : [decisionIn(before, outcome), decisionIn(after, outcome)]
-        changes?.judged({ ...roundOf(record, outcome), was, is })
+        changes?.judged({ ...round, was, is })
       }
     },
   }

@@ -23,8 +23,16 @@ export type Change = {
   refused: RefusedCall[]
 }
 
-/** `at`: the record that says how the call ended. */
-export type RefusedCall = { conversation: string; turn: number; round: number; ordinal: number; tool: string; at: Address }
+/** `at`: the record that says how the call ended. `repeats`: it did as one of the same turn had (repetitions.ts). */
+export type RefusedCall = {
+  conversation: string
+  turn: number
+  round: number
+  ordinal: number
+  tool: string
+  at: Address
+  repeats: boolean
+}
 
 /** A round as a lens sees it: what both decided on it, how its calls ended, and what it cost. */
 export type JudgedRound = {
@@ -36,6 +44,8 @@ export type JudgedRound = {
   is: Decision | null
   calls: { ordinal: number; name: string }[]
   results: Pick<CallResult, 'ordinal' | 'status'>[]
+  /** Of the calls that succeeded those that did as one of the same turn had. */
+  repeated: readonly number[]
   tokens: number
   /** Calls of this very round that would not have run. */
   refusing?: readonly number[]
@@ -109,12 +119,15 @@ function refusalsOf(decision: Decision | null): 'next round' | 'all' | undefined
   return decision?.rung === 'text_only' ? 'next round' : undefined
 }
 
-function succeeded({ conversation, turn, round, at, calls, results }: JudgedRound, which: readonly number[] | 'all'): RefusedCall[] {
+function succeeded(
+  { conversation, turn, round, at, calls, results, repeated }: JudgedRound,
+  which: readonly number[] | 'all',
+): RefusedCall[] {
   return results
     .filter(({ ordinal, status }) => status === 'ok' && (which === 'all' || which.includes(ordinal)))
     .map(({ ordinal }) => {
       const tool = calls.find((call) => call.ordinal === ordinal)?.name ?? ''
-      return { conversation, turn, round, ordinal, tool, at }
+      return { conversation, turn, round, ordinal, tool, at, repeats: repeated.includes(ordinal) }
     })
 }
 

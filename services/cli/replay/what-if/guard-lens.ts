@@ -14,6 +14,7 @@ import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
 import { isOutcome, roundOf } from './ladder-lens.ts'
 import type { Lens } from './lens.ts'
+import { createRepetitions } from './repetitions.ts'
 import { createVariants } from './variants.ts'
 
 export function guardLens(
@@ -30,6 +31,7 @@ export function guardLens(
 ): Lens {
   const { cleared, process, conversation, changes, hasTurn } = options
   const variants = createVariants(log, inbox, reducers['loop-detector'], [])
+  const repeatedIn = createRepetitions()
   const inForce = inForceOf(process.guard)
   const batches = batchesOf(log.bus, { ...cleared })
   /** Those with something to say, until their round is over. */
@@ -60,7 +62,8 @@ export function guardLens(
         verdicts.delete(keyOf(outcome))
         if (!hasTurn(outcome.turn)) continue
         const refusing = verdict?.verdicts.filter((one) => one.verdict === 'reject').map(({ ordinal }) => ordinal) ?? []
-        changes.judged({ ...roundOf(record, outcome), was: wasDecided(record, outcome, process.guard), is: decisionOf(verdict), refusing })
+        const round = roundOf(record, outcome, repeatedIn(outcome))
+        changes.judged({ ...round, was: wasDecided(record, outcome, process.guard), is: decisionOf(verdict), refusing })
       }
     },
   }

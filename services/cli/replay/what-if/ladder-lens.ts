@@ -8,6 +8,7 @@ import type { ReadLog, TopicRange } from '../log-range.ts'
 import type { Changes, Decision } from './change.ts'
 import type { Lens } from './lens.ts'
 import { overlaying } from './overlay.ts'
+import { createRepetitions } from './repetitions.ts'
 import { createVariants } from './variants.ts'
 
 /** One `changes` for each overlay. `hasTurn`: whether a turn's beginning is there; what is not is left out. */
@@ -17,6 +18,7 @@ export function ladderLens(
   options: { overlays: readonly PolicyContent[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
 ): Lens {
   const variants = createVariants(log, inbox, reducers['loop-detector'], options.overlays.map(overlaying))
+  const repeatedIn = createRepetitions()
 
   return {
     inbox,
@@ -24,10 +26,11 @@ export function ladderLens(
       const [before = [], ...others] = await variants.take(record)
       for (const was of before.filter(isOutcome)) {
         if (!options.hasTurn(was.turn)) continue
+        const round = roundOf(record, was, repeatedIn(was))
         for (const [index, after] of others.entries()) {
           const is = after.find((message): message is RoundOutcome => isOutcome(message) && isOfRound(message, was))
           options.changes[index]?.judged({
-            ...roundOf(record, was),
+            ...round,
             was: decisionOf(was.intervention),
             is: decisionOf(is?.intervention ?? null),
           })
@@ -45,9 +48,11 @@ function isOfRound(one: RoundOutcome, { turn, round }: RoundOutcome): boolean {
   return one.turn === turn && one.round === round
 }
 
-export function roundOf({ topic, partition, offset }: StoredRecord, { conversation, turn, round, response, results }: RoundOutcome) {
+/** `repeated`: see repetitions.ts. */
+export function roundOf({ topic, partition, offset }: StoredRecord, outcome: RoundOutcome, repeated: readonly number[]) {
+  const { conversation, turn, round, response, results } = outcome
   const at = { topic, partition, offset }
-  return { conversation, turn, round, at, calls: response.calls, results, tokens: tokensOf(response.usage) }
+  return { conversation, turn, round, at, calls: response.calls, results, repeated, tokens: tokensOf(response.usage) }
 }
 
 function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number {

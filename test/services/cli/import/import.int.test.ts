@@ -1,6 +1,6 @@
 // A bundle of a real run becomes a log, and Weir goes on there.
 
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -10,6 +10,7 @@ import type { OpenLog } from '../../../../services/cli/open-log.ts'
 import { withLog } from '../../../../services/cli/open-log.ts'
 import { replay } from '../../../../services/cli/replay/replay.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import { importLog } from '../../../../shared/bus/embedded/import.ts'
 import type { StoredRecord } from '../../../../shared/bus/port.ts'
 import { systemClock } from '../../../../shared/clock.ts'
 import type { Settings } from '../../../../shared/settings.ts'
@@ -90,6 +91,21 @@ describe('weir import', () => {
       await ask('hello', { conversation: 'another' })
     })
     expect(await replayed()).toMatchObject({ differences: 0, turns: 3 })
+  })
+
+  it('leaves a folder as it was where it is broken off', async () => {
+    const noMore = async function* (): AsyncGenerator<StoredRecord[]> {
+      expect(readdirSync(folder)).toEqual(expect.arrayContaining(['new']))
+      yield []
+      throw new Error('interrupted')
+    }
+    const importing = (file: string) =>
+      importLog({ file, clock: systemClock, topics: [], batches: noMore(), commits: [], turns: { whole: [], from: [] } })
+    await expect(importing(join(folder, 'new', 'deep', 'weir.db'))).rejects.toThrow('interrupted')
+    expect(readdirSync(folder)).toEqual([])
+    mkdirSync(join(folder, 'new'))
+    await expect(importing(join(folder, 'new', 'weir.db'))).rejects.toThrow('interrupted')
+    expect(readdirSync(join(folder, 'new'))).toEqual([])
   })
 
   it('refuses a data folder that has a log, and what is no bundle, and leaves nothing behind', async () => {

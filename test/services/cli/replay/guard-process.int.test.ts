@@ -9,53 +9,16 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
 import { startGuardProcess } from '../../../../services/cli/replay/guard/guard-process.ts'
-import { contentOf } from '../../../../services/cli/replay/what-if/asked.ts'
-import type { Change } from '../../../../services/cli/replay/what-if/change.ts'
-import { whatIf } from '../../../../services/cli/replay/what-if/what-if.ts'
-import { always, changedLog, rewritten } from './bundled-log.ts'
+import { changedLog, rewritten } from './bundled-log.ts'
+import { changesBy, guardFiles, pass, passing } from './judged-by-file.ts'
 
 jest.setTimeout(120_000) // each test starts a process
 
-const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
+const { folder, guardFile } = guardFiles()
 const foreign = mkdtempSync(join(tmpdir(), 'weir-foreign-'))
 const elsewhere = join(foreign, 'else.mjs')
 writeFileSync(elsewhere, '')
-afterAll(() => {
-  for (const made of [folder, foreign]) rmSync(made, { recursive: true, force: true })
-})
-
-let files = 0
-
-/** `judge`: its body, with `state` and `round`. */
-function guardFile(judge: string, before = ''): string {
-  files += 1
-  const file = join(folder, `guard-${files}.ts`)
-  writeFileSync(
-    file,
-    `${before}
-export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onTimeout: 'reject', judge(state: any, round: any) { ${judge} } }
-`,
-  )
-  return file
-}
-
-async function changesBy(
-  file: string,
-  change: Parameters<typeof changedLog>[1] = (record) => record,
-  conversation?: string,
-): Promise<Change[]> {
-  const process = await startGuardProcess(file)
-  try {
-    const log = await changedLog('i3-no-termination', change)
-    const { changes } = await whatIf({ log, contents: [contentOf({})], guard: process, conversation, ...always })
-    return changes[0] ?? []
-  } finally {
-    process.close()
-  }
-}
-
-const pass = 'return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: "pass" })) }'
-const passing = `const pass = (state: any, round: any) => { ${pass} }`
+afterAll(() => rmSync(foreign, { recursive: true, force: true }))
 
 /** Vetoes from the third round on. */
 const third = `const seen = (state ?? 0) + 1
@@ -109,39 +72,6 @@ describe('a guard in a replay', () => {
     const refused = changesBy(file)
     await expect(refused).rejects.toThrow(words)
     await expect(refused).rejects.toThrow(file)
-  })
-
-  it.each([
-    ['the clock', 'Date.now() - round.time > 86_400_000 && new Date().getTime() === Date.now()'],
-    ['a timer', 'performance.now() - round.time > 86_400_000'],
-    [
-      'a fine timer',
-      'Number(process.hrtime.bigint() / 1_000_000n) - round.time > 86_400_000 && process.hrtime([0, 0])[0] * 1_000 > round.time',
-    ],
-    ['chance', 'Math.random() < 0.3'],
-    ['what it keeps elsewhere', '++asked.count > 4', 'const asked = { count: 0 }'],
-  ])('that judges by %s is refused: nobody knows what it would have decided then', async (_, rejects, before = '') => {
-    const file = guardFile(
-      `const verdict = ${rejects} ? { verdict: 'reject', code: 'no', text: 'No.' } : { verdict: 'pass' }
-       return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, ...verdict })) }`,
-      before,
-    )
-    const refused = changesBy(file)
-    await expect(refused).rejects.toThrow(
-      /guard-\d+\.ts: it decides otherwise when it is asked about the same round \(\d of turn 0\) at another time: call 0 (pass|reject)/,
-    )
-    await expect(refused).rejects.toMatchObject({ code: 'guard.invalid' })
-  })
-
-  it('that measures itself, draws names for its log and tells the time beside its decision, is not', async () => {
-    const judge = `const began = performance.now()
-      const id = Math.random().toString(36) + Date() + new Date(0).toISOString()
-      if (!(new Date() instanceof Date) || new Date().constructor !== Date || performance.now() < began) throw new Error('broken')
-      const evidence = new Date().toISOString() + id
-      return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, verdict: 'reject', code: 'no', text: 'No.', evidence })) }`
-    const [change] = await changesBy(guardFile(judge))
-    expect(change).toMatchObject({ round: 1, is: { rung: 'veto' } })
-    expect(Date.parse(change?.is?.reason.slice(0, 24) ?? '')).toBeLessThan(Date.now() - 1000) // the round's, not now
   })
 
   it('whose process ended between two questions is refused, too', async () => {

@@ -7,7 +7,7 @@ import type { Change } from '../../../../services/cli/replay/what-if/change.ts'
 import { totalsOf } from '../../../../services/cli/replay/what-if/change.ts'
 import { whatIf } from '../../../../services/cli/replay/what-if/what-if.ts'
 import type { BundleName } from './bundled-log.ts'
-import { always, changedLog } from './bundled-log.ts'
+import { always, changedLog, rewritten } from './bundled-log.ts'
 
 async function changesIn(name: BundleName, ...set: string[]): Promise<Change[]> {
   const log = await changedLog(name, (record) => record)
@@ -47,6 +47,21 @@ describe('what would have been decided otherwise', () => {
       [6, 'lookup'],
     ])
     expect(new Set(refused.map(({ at }) => at.offset)).size).toBe(3)
+  })
+
+  it('says which of them only repeated a call of the same turn with the same result', async () => {
+    const log = await changedLog('i3-no-termination', (record, message) => {
+      if (message.type !== 'round-outcome' || message.round !== 5) return record
+      return rewritten(record, { ...message, results: message.results.map((result) => ({ ...result, text: 'another result' })) })
+    })
+    const { changes } = await whatIf({ log, contents: [contentOf({ set: ['caps.rounds=2'] })], conversation: undefined, ...always })
+    const { refused } = totalsOf(changes[0] ?? [])
+    expect(refused.map(({ round, repeats }) => [round, repeats])).toEqual([
+      [3, true],
+      [4, true],
+      [5, false],
+      [6, true],
+    ])
   })
 
   it('is nothing where no threshold is reached that was not reached before', async () => {

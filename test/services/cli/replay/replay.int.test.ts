@@ -80,6 +80,15 @@ describe('weir replay', () => {
     expect(text).toContain('--full shows the records whole')
   })
 
+  it('cuts what led to it to the width of a terminal, and never in a pipe', async () => {
+    const file = await forged()
+    const policyIn = (text: string) => /What led to it\n.*\n {4}policy +(\{.*)\n/s.exec(text)?.[1]?.split('\n', 1)[0] ?? ''
+    const [piped, shown] = [policyIn((await run(file)).text), policyIn((await run(file, {}, 120)).text)]
+    expect(JSON.parse(piped)).toHaveProperty('caps')
+    expect(shown).toMatch(/^\{.*…$/)
+    expect(piped.startsWith(shown.slice(0, -1))).toBe(true)
+  })
+
   it('says of which turns a bundle lacks the beginning', async () => {
     expect((await run(await forged({ whole: false }))).text).toContain(
       'the bundle lacks the beginning of 1 turn, counted as none: turn 0 of i1-reflex-loop',
@@ -164,6 +173,7 @@ describe('weir replay', () => {
     const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
     expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
     expect(text).toMatch(/weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/)
+    expect(text).toContain('3 of them only repeated a call of the same turn, with the same result: that is what a loop is made of')
   })
 
   it('sweeps a threshold into a table and a plot', async () => {
