@@ -1,9 +1,11 @@
 // What a conversation of very many turns costs: what is counted is how often a piece of the axis is looked at, which tells the same on every machine.
 
 import { describe, expect, it } from '@jest/globals'
+import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
 import type { Fold, Piece } from '../../../../services/cli/report/page/axis.ts'
 import { isFolded, piecesOf, xOf } from '../../../../services/cli/report/page/axis.ts'
 import { ticksOf } from '../../../../services/cli/report/page/ticks.ts'
+import { answeredTurn, inTurns } from './several-turns.ts'
 
 const turnMs = 1_000
 const everyMs = 6_000
@@ -66,5 +68,23 @@ describe('the axis of very many turns', () => {
     expect(notAllInIt.filter(folded)).toEqual([])
     expect(isFolded(axisOf(2_000).pieces, { from, to })).toBe(false)
     expect(looksOf(pieces, (watched) => isFolded(watched, { from, to }))).toBeLessThan(20)
+  })
+})
+
+describe('the timeline of very many turns', () => {
+  it('is told for twice as many turns at little more than twice the cost', () => {
+    const cost = (turns: number) => {
+      let looks = 0
+      const records = inTurns(Array.from({ length: turns }, answeredTurn)).map(({ message, ...rest }) => ({
+        ...rest,
+        get message() {
+          looks += 1
+          return message
+        },
+      }))
+      expect(timelineOf('c', records, { reasoning: false }).turns).toHaveLength(turns)
+      return looks
+    }
+    expect(cost(400)).toBeLessThan(2.5 * cost(200))
   })
 })
