@@ -2,8 +2,8 @@
 //
 // The browser is the Chromium of the machine, without a window and without a graphics card, so what is drawn is drawn by the CPU. First paint is told by
 // the browser (first-contentful-paint, from the navigation on). A frame is the time between two of requestAnimationFrame while the page scrolls from its
-// top down in 200 steps of 300 pixels, as fast as a strong push of a finger. On a machine that other programs use both tell of those too; the CPU time of the page's tasks, from the browser's
-// own trace, does not: what a task took of the main thread is the least that its frame can last.
+// top down in 200 steps of 300 pixels, as fast as a strong push of a finger. On a machine that other programs use both tell of those too; the CPU time of
+// the page's tasks, from the browser's own trace, does not: what a task took of the main thread is the least that its frame can last.
 //
 // Not measured: a graphics card, a phone, other browsers, reading the log (records are in memory), a page from a network.
 

@@ -1,5 +1,5 @@
-// `weir demo-model`: the scripted models as a service, for weir ask without a key, and where the gateway that asks them runs in another container. Which one plays says the request's
-// model: `reflex` or `stubborn`.
+// `weir demo-model`: the scripted models as a service, for weir ask without a key, and where the gateway that asks them runs in another container. Which one
+// plays says the request's model: `reflex` or `stubborn`.
 
 import { WeirError } from '../../../shared/errors.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'

@@ -4,6 +4,7 @@
 import { defaultSettings, policyOf } from '../../../shared/agents.ts'
 import { limits } from '../../../shared/limits.ts'
 import type { AgentSettings } from '../../../shared/messages.ts'
+import type { RoundTimeline } from '../inspect/timeline.ts'
 
 /** Rules that ask no threshold: they judge, and what they would have done is told and not done. */
 const rulesWithoutThreshold = ['chanting', 'monologue', 'unread-call']
@@ -29,7 +30,7 @@ export const madeUpSettings: AgentSettings = {
   }),
 }
 
-/** `differs`: what of a policy is not as by default, by key. */
-export function isMadeUp(differs: Readonly<Record<string, string | null>>): boolean {
-  return differs['loop.identicalFailures'] === String(outOfReach)
+/** Whether a conversation was played: no run of Weir wrote it, and its times are made up too (P4 of played.ts). Each that was has a response. */
+export function isPlayed(turns: readonly { rounds: readonly Pick<RoundTimeline, 'policy'>[] }[]): boolean {
+  return turns.some(({ rounds }) => rounds.some(({ policy }) => policy?.differs['loop.identicalFailures'] === String(outOfReach)))
 }

@@ -1,11 +1,11 @@
-// What a message of OpenAI's says: a text, or parts of which those are kept that are texts.
+// What a message of OpenAI's says, in Chat Completions and in Responses alike.
 
 import { isObject } from '../../../shared/json-object.ts'
 import { listAt } from './json-fields.ts'
 import type { Piece } from './transcript.ts'
 import { invalid } from './transcript.ts'
 
-/** A text, or parts of which those are kept that are texts. */
+/** A text, or parts, a line each: of one that is no text, its type. Throws `transcript.invalid` for those that are Anthropic's. */
 export function textOf(content: unknown, where: string): string {
   if (typeof content === 'string') return content
   if (content === null || content === undefined) return ''

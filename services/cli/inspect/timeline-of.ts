@@ -18,8 +18,10 @@ export type TimelineOptions = {
 export function timelineOf(conversation: string, given: readonly Logged[], options: TimelineOptions): Timeline {
   const records = inOrder(given)
   const byTurn = grouped(records, turnOfMessage)
-  const turns = turnNumbers(records).map((turn) => turnOf(turn, byTurn.get(turn) ?? [], records, options))
-  const messages = looseMessages(records, turns)
+  const asked = firstByMessage(all(records, 'user-message'))
+  const cancelled = firstByMessage(all(records, 'cancel-requested'))
+  const turns = turnNumbers(records).map((turn) => turnOf(turn, { own: byTurn.get(turn) ?? [], asked, cancelled }, options))
+  const messages = looseMessages(records, { turns, asked })
   const isOpen = turns.some(({ end }) => end === null) || messages.some(({ end }) => end === null)
   return {
     conversation,
@@ -39,13 +41,17 @@ function turnNumbers(records: Logged[]): number[] {
 
 // ── Turns ──
 
-/** `own`: the records of the turn; `records`: those of the conversation. */
-function turnOf(turn: number, own: Logged[], records: Logged[], options: TimelineOptions): TurnTimeline {
+/** By the id of the user's message. */
+type Asked = Map<string, Readable<'user-message'>>
+
+/** `own`: the records of the turn. `asked`, `cancelled`: of the whole conversation. */
+type OfTurn = { own: Logged[]; asked: Asked; cancelled: Map<string, Readable<'cancel-requested'>> }
+
+function turnOf(turn: number, { own, asked, cancelled }: OfTurn, options: TimelineOptions): TurnTimeline {
   const started = first(own, 'turn-started')
   const finished = first(own, 'turn-finished')
   const messageId = started?.message.messageId ?? finished?.message.messageId ?? ''
-  const asked = all(records, 'user-message').find(({ message }) => message.messageId === messageId)
-  const cancel = all(records, 'cancel-requested').find(({ message }) => message.messageId === messageId)
+  const question = asked.get(messageId)
   const said = all(own, 'history-entry').find(({ message }) => message.round === 0)
   const byRound = grouped(own, roundOfMessage)
   const rounds = [...byRound.keys()].filter((round) => round > 0).sort((a, b) => a - b)
@@ -53,11 +59,11 @@ function turnOf(turn: number, own: Logged[], records: Logged[], options: Timelin
     turn,
     agent: started?.message.agent ?? first(own, 'model-request')?.message.agent ?? '',
     messageId,
-    text: said?.message.user ?? asked?.message.text ?? null,
-    messageAt: asked?.time ?? null,
+    text: said?.message.user ?? question?.message.text ?? null,
+    messageAt: question?.time ?? null,
     startedAt: started?.time ?? own[0]?.time ?? 0,
     rounds: rounds.map((round) => roundOf(round, byRound.get(round) ?? [], options)),
-    cancelRequestedAt: cancel?.time ?? null,
+    cancelRequestedAt: cancelled.get(messageId)?.time ?? null,
     failures: all(own, 'turn-failed').map(({ time, message: { stage, reason } }) => ({ at: time, stage, reason })),
     end: finished === undefined ? null : endOf(finished),
   }
@@ -70,6 +76,11 @@ function turnOfMessage(message: Message | undefined): number | undefined {
 
 function roundOfMessage(message: Message | undefined): number | undefined {
   return message !== undefined && 'round' in message ? message.round : undefined
+}
+
+/** The first counts (O1). */
+function firstByMessage<R extends { message: { messageId: string } }>(records: R[]): Map<string, R> {
+  return new Map(records.toReversed().map((record) => [record.message.messageId, record]))
 }
 
 /** Once for all turns and rounds: a search for each would be quadratic. */
@@ -93,19 +104,22 @@ function endOf({ time, message }: Readable<'turn-finished'>): TurnEnd {
 // ── What is no turn's ──
 
 /** Refused, taken out of the queue, or still waiting. */
-function looseMessages(records: Logged[], turns: TurnTimeline[]): LooseMessage[] {
-  const ends = all(records, 'turn-finished').filter(({ message }) => !turns.some(({ turn }) => turn === message.turn))
-  const ended = ends.map(({ time, message }): LooseMessage => {
-    const asked = all(records, 'user-message').find((other) => other.message.messageId === message.messageId)
-    return { ...messageOf(message.messageId, asked), end: { at: time, ...pickEnd(message) } }
-  })
+function looseMessages(records: Logged[], { turns, asked }: { turns: TurnTimeline[]; asked: Asked }): LooseMessage[] {
+  const told = new Set<number | null>(turns.map(({ turn }) => turn))
+  const ends = all(records, 'turn-finished').filter(({ message }) => !told.has(message.turn))
+  const ended = ends.map(
+    ({ time, message }): LooseMessage => ({
+      ...messageOf(message.messageId, asked.get(message.messageId)),
+      end: { at: time, ...pickEnd(message) },
+    }),
+  )
   const known = new Set([...turns, ...ended].map(({ messageId }) => messageId))
   const waiting = all(records, 'user-message').filter(({ message: { messageId } }) => {
     const isNew = !known.has(messageId)
     known.add(messageId)
     return isNew
   })
-  return [...ended, ...waiting.map((asked): LooseMessage => ({ ...messageOf(asked.message.messageId, asked), end: null }))]
+  return [...ended, ...waiting.map((one): LooseMessage => ({ ...messageOf(one.message.messageId, one), end: null }))]
 }
 
 function messageOf(messageId: string, asked: Readable<'user-message'> | undefined): Omit<LooseMessage, 'end'> {

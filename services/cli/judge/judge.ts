@@ -31,7 +31,7 @@ const judging = { doing: 'judging', what: 'scenario' }
 /** Resolves to the exit code. Throws `usage`, `scenario.invalid`, `bundle.*`. */
 export async function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
   const given = givenBy(set)
-  const all = isBundle(file) ? await withBundle(file, (log) => judgeBundle(log, given)) : judgeScenarios(scenariosOf(file), given)
+  const all = isBundle(file) ? await withBundle(file, (log) => judgeBundle(log, given)) : await judgeScenarios(scenariosOf(file), given)
   for (const { verdict, isImported, cut } of all) {
     if (json) out.write(`${printableJson({ ...verdict, cutTurns: cut })}\n`)
     else print(verdict, [...judgedBy(verdict, { isImported, isSet: set.length > 0 }), ...cutText(cut)], out)
@@ -44,34 +44,45 @@ export async function judgeFile(file: string, { set = [], json }: JudgeOptions, 
 /** `cut`: turns whose beginning is not there. */
 type Judged = { verdict: JudgedScenario; isImported: boolean; cut: number[] }
 
+/** `count`: of the scenarios. */
+type Judging = { given: Given; count: number }
+
+/** `cut`: of the conversation that the scenario is. */
+type Judgeable = { scenario: Scenario; cut: number[] }
+
+async function judgeAll(all: AsyncIterable<Judgeable> | Iterable<Judgeable>, { given, count }: Judging): Promise<Judged[]> {
+  const progress = createProgress(process.stderr, systemClock, process.env, judging)
+  progress.expect(count)
+  const judged: Judged[] = []
+  try {
+    for await (const { scenario, cut } of all) {
+      judged.push({ verdict: judge(scenario, given), isImported: scenario.isImported ?? false, cut })
+      progress.read(1)
+    }
+  } finally {
+    progress.end()
+  }
+  return judged
+}
+
 /** One for each conversation; none has a label. */
-async function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
+function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
   const bundle = log.bundle as Bundle
   const conversations = new Set([...bundle.turns()].map(({ conversation }) => conversation))
   const cut = new Map<string, number[]>()
   for (const { conversation, turn } of cutTurns(bundle)) cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
-  const progress = createProgress(process.stderr, systemClock, process.env, judging)
-  progress.expect(conversations.size)
-  const all: Judged[] = []
-  for (const conversation of conversations) {
-    const scenario = scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
-    all.push({ verdict: judge(scenario, given), isImported: scenario.isImported ?? false, cut: cut.get(conversation) ?? [] })
-    progress.read(1)
+  async function* judgeable(): AsyncGenerator<Judgeable> {
+    for (const conversation of conversations) {
+      const scenario = scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
+      yield { scenario, cut: cut.get(conversation) ?? [] }
+    }
   }
-  progress.end()
-  return all
+  return judgeAll(judgeable(), { given, count: conversations.size })
 }
 
-function judgeScenarios(scenarios: Scenario[], given: Given): Judged[] {
-  const progress = createProgress(process.stderr, systemClock, process.env, judging)
-  progress.expect(scenarios.length)
-  const all = scenarios.map((scenario): Judged => {
-    const verdict = judge(scenario, given)
-    progress.read(1)
-    return { verdict, isImported: scenario.isImported ?? false, cut: [] }
-  })
-  progress.end()
-  return all
+function judgeScenarios(scenarios: Scenario[], given: Given): Promise<Judged[]> {
+  const judgeable = scenarios.map((scenario): Judgeable => ({ scenario, cut: [] }))
+  return judgeAll(judgeable, { given, count: scenarios.length })
 }
 
 function scenariosOf(file: string): Scenario[] {

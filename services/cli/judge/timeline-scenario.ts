@@ -1,7 +1,7 @@
 // A conversation of Weir as a scenario without a label: what its models did, round by round, with the thresholds that each was judged by and what its tools
 // were declared as, so that it can be judged again by these or by others.
 
-import { isMadeUp } from '../import-transcript/made-up-settings.ts'
+import { isPlayed } from '../import-transcript/made-up-settings.ts'
 import type { CallTimeline, RoundTimeline, Timeline } from '../inspect/timeline.ts'
 import type { OwnSettings, Scenario, Step, ToolStep, TraceHints } from './scenario.ts'
 
@@ -90,7 +90,7 @@ export function scenarioOf({ conversation, turns }: Timeline): Scenario {
     declared.map(([name, { mutates, ...hints }]): [string, TraceHints] => [name, mutates === null ? hints : { ...hints, mutates }]),
   )
   const scenario = { id: conversation, steps, tool_hints }
-  const isImported = turns.some(({ rounds }) => rounds.some(({ policy }) => isMadeUp(policy?.differs ?? {})))
+  const isImported = isPlayed(turns)
   return isImported ? { ...scenario, isImported } : { ...scenario, settingsOf: (step) => settings.get(step) ?? {} }
 }
 

@@ -15,7 +15,10 @@ import { causesOf, timeOf } from './difference.ts'
 import { commonText, cut, differingLines, differingMembers, memberLines } from './record-members.ts'
 import type { Replayed } from './replay-log.ts'
 
-/** `cut`: of a bundle, the turns whose beginning it lacks. `isRedacted`: of a bundle in which texts were taken out, so that what was decided by them cannot come out the same. */
+/**
+ * `cut`: of a bundle, the turns whose beginning it lacks. `isRedacted`: of a bundle in which texts were taken out, so that what was decided by them cannot
+ * come out the same.
+ */
 export function printReplayed(
   { tally, differences, first }: Replayed,
   { full, isRedacted, cut: cutTurns }: { full: boolean; isRedacted: boolean; cut: readonly BundleTurn[] },

@@ -19,13 +19,15 @@ export function indexEntry({ conversation, from, to, place }: Entered, data: Rep
   }
 }
 
-/** What somebody looks for first comes first: an answer says nothing of the loop before it. */
-function groupOf({ timeline: { turns, state }, tone }: ReportData): Group {
+/** What somebody looks for first comes first: an answer says nothing of the loop before it. Else the newest turn counts: who failed may be answered by now. */
+function groupOf({ timeline: { turns, messages }, tone }: ReportData): Group {
   if (turns.some(({ loops }) => loops.length > 0)) return 'loop'
-  if (tone === 'bad') return 'unanswered'
-  if (state === 'open') return 'open'
-  return tone === 'warning' ? 'limited' : 'answered'
+  const newest = turns.at(-1)
+  if (newest?.end === null || messages.some(({ end }) => end === null)) return 'open'
+  return groupsByTone[newest?.tone ?? tone]
 }
+
+const groupsByTone = { bad: 'unanswered', warning: 'limited', good: 'answered' } as const
 
 /** Of one that is listed only: the page was full. */
 export function listedEntry(conversation: string): IndexEntry {

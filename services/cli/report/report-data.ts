@@ -14,7 +14,7 @@ import { streaksOf } from './streaks.ts'
 
 export type MadeReport = { data: ReportData; records: RecordTable }
 
-export type Where = { partition: number; topicPrefix: string; readAt?: number }
+export type Where = { partition: number; topicPrefix: string; readAt?: number | undefined }
 
 /**
  * `given`: the records that the timeline was made of. `partition`: the one that they stand in. `readAt`: when the log was read, for what was not over then;

@@ -7,6 +7,7 @@ import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import { newestIds } from '../conversations/newest-activity.ts'
+import { isPlayed } from '../import-transcript/made-up-settings.ts'
 import { knownRecords } from '../inspect/known-records.ts'
 import type { Logged } from '../inspect/logged.ts'
 import { inOrder } from '../inspect/logged.ts'
@@ -83,8 +84,9 @@ function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'red
   return { exportedAt: bundle === undefined ? null : Date.parse(bundle.facts.madeAt), redaction: bundle?.facts.redaction ?? null }
 }
 
-/** A bundle says what was so when it was made. */
-function readAt({ bundle }: OpenLog): number {
+/** A bundle says what was so when it was made. Undefined: the conversation was played out of a transcript, at times that were made up. */
+function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
+  if (isPlayed(turns)) return undefined
   return bundle === undefined ? systemClock.now() : Date.parse(bundle.facts.madeAt)
 }
 
@@ -129,7 +131,7 @@ function reportOf(conversation: string, records: Logged[], { log, turn, reasonin
   const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
   const chosen = turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))
   const shown = turn === undefined ? timeline : onlyTurn(timeline, turn)
-  const where = { partition: partitionOf(conversation, log.partitions), topicPrefix: log.topicPrefix, readAt: readAt(log) }
+  const where = { partition: partitionOf(conversation, log.partitions), topicPrefix: log.topicPrefix, readAt: readAt(log, timeline) }
   return { report: reportData(shown, chosen, where), from: records[0]?.time ?? null, to: records.at(-1)?.time ?? null }
 }
 

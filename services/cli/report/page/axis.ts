@@ -41,6 +41,7 @@ export function piecesOf(from: number, to: number, folds: Fold[], { width, round
   const loopWidths = widthsOf(loops.map(lengthOf), plainMs, { width: room, rounds })
   const perMs = plainMs === 0 ? 0 : (room - sumOf(loopWidths)) / plainMs
   const pieces: Piece[] = []
+  const widths = loopWidths.values()
   let at = from
   let x = 0
   const add = (until: number, fold: Fold | null, pieceWidth: number) => {
@@ -51,7 +52,7 @@ export function piecesOf(from: number, to: number, folds: Fold[], { width, round
   }
   for (const fold of known) {
     if (fold.from > at) add(fold.from, null, (fold.from - at) * perMs)
-    add(fold.to, fold, fold.kind === 'loop' ? (loopWidths[loops.indexOf(fold)] ?? 0) : gapWidth)
+    add(fold.to, fold, fold.kind === 'loop' ? (widths.next().value ?? 0) : gapWidth)
   }
   if (end > at) add(end, null, (end - at) * perMs)
   return pieces
@@ -96,12 +97,30 @@ function withoutOverlap(folds: Fold[], from: number, to: number): Fold[] {
   return kept
 }
 
+/** The place of the first piece that does not end before a time, which is their number where each does. Searched by halves: it is asked for each span. */
+export function placeOf(pieces: readonly Piece[], time: number): number {
+  let low = 0
+  let high = pieces.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((pieces[middle] as Piece).to < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** Where a time is. */
-export function xOf(pieces: Piece[], time: number): number {
-  const piece = pieces.find(({ to }) => time <= to) ?? pieces.at(-1)
+export function xOf(pieces: readonly Piece[], time: number): number {
+  const piece = pieces[placeOf(pieces, time)] ?? pieces.at(-1)
   if (piece === undefined) return 0
   const share = (time - piece.from) / Math.max(1, piece.to - piece.from)
   return piece.x + piece.width * Math.min(1, Math.max(0, share))
+}
+
+/** Whether all of a span is in a folded loop, also one without length at its edge. */
+export function isFolded(pieces: readonly Piece[], { from, to }: { from: number; to: number }): boolean {
+  const place = placeOf(pieces, to)
+  return pieces.slice(place, place + 2).some(({ fold }) => fold?.kind === 'loop' && from >= fold.from && to <= fold.to)
 }
 
 /** What time is at a place. */

@@ -2,7 +2,7 @@
 
 import { took } from '../../terminal/quantities.ts'
 import type { Piece } from './axis.ts'
-import { foldsOf, piecesOf, timeAt, xOf } from './axis.ts'
+import { foldsOf, isFolded, piecesOf, timeAt, xOf } from './axis.ts'
 import { barsOf, laneNames } from './chart-bars.ts'
 import { foldNode } from './chart-folds.ts'
 import { height, middleOf, textsHeight, top } from './chart-layout.ts'
@@ -10,7 +10,6 @@ import { roundCells } from './chart-rounds.ts'
 import type { ReportData, ShownRound, ShownTurn } from './data.ts'
 import type { Child } from './element.ts'
 import { element, fill, graphic } from './element.ts'
-import type { Span } from './spans.ts'
 import { lanes, spansOf } from './spans.ts'
 import { ticksOf } from './ticks.ts'
 
@@ -72,7 +71,7 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
   }
 
   function bars(_: ShownTurn, turn: number): Child[] {
-    const shown = (spans[turn] ?? []).filter((span) => !isFolded(span))
+    const shown = (spans[turn] ?? []).filter((span) => !isFolded(pieces, span))
     return lanes.map((lane, index) =>
       barsOf(
         shown.filter((span) => span.lane === lane),
@@ -80,10 +79,6 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
         middleOf(index),
       ),
     )
-  }
-
-  function isFolded({ from, to }: Span): boolean {
-    return pieces.some(({ fold }) => fold !== null && fold.kind === 'loop' && from >= fold.from && to <= fold.to)
   }
 
   /** Behind everything: where a loop is that is not folded. */

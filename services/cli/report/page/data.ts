@@ -38,7 +38,7 @@ export type IndexEntry = {
 
 /** In the order in which somebody wants to see them. */
 export const groups = ['loop', 'unanswered', 'open', 'limited', 'answered'] as const
-/** loop: the loop-detector stepped in, however it ended. The others have no loop. */
+/** loop: the loop-detector stepped in, however it ended. The others have no loop; which one tells the newest turn. */
 export type Group = (typeof groups)[number]
 
 /** good: answered. warning: answered in the end, or open. bad: anything else. */

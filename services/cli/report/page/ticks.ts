@@ -1,7 +1,7 @@
 // What is written above the time axis: the time of day where a turn begins, the time since then, and how much is left out where the scale is broken. Pure.
 
 import type { Piece } from './axis.ts'
-import { xOf } from './axis.ts'
+import { placeOf, xOf } from './axis.ts'
 
 /** `x`: where it points; `at`: where its text begins. */
 export type Tick = { kind: 'begin' | 'since' | 'gap'; x: number; at: number; text: string }
@@ -44,22 +44,22 @@ function endOf({ at, text }: Tick): number {
   return at + text.length * characterPixels
 }
 
-/** Where the scale is broken, a wide loop has steps of its own. */
+/** Where the scale is broken, a wide loop has steps of its own. A turn is looked for only in the pieces that it is in: thousands have twice as many. */
 function sinceOf(pieces: Piece[], begins: number[]): Omit<Tick, 'at'>[] {
   const plain = stepOf(pieces.filter(({ isToScale }) => isToScale))
-  const stepped = pieces.flatMap((piece) => {
-    if (piece.isToScale) return [{ ...piece, step: plain }]
-    return piece.fold?.kind === 'loop' && piece.width > 3 * stepPixelsMin ? [{ ...piece, step: stepOf([piece]) }] : []
-  })
+  const stepped = pieces.filter((piece) => piece.isToScale || (piece.fold?.kind === 'loop' && piece.width > 3 * stepPixelsMin))
   return begins.flatMap((begin, turn) => {
     const end = begins[turn + 1] ?? Number.POSITIVE_INFINITY
-    return stepped.flatMap(({ from, to, step }) => {
-      const ticks: Omit<Tick, 'at'>[] = []
-      const last = Math.min(to, end - 1) - begin
-      for (let ms = Math.max(step, Math.ceil((from - begin) / step) * step); ms <= last; ms += step)
+    const ticks: Omit<Tick, 'at'>[] = []
+    for (let place = placeOf(stepped, begin); place < stepped.length; place += 1) {
+      const piece = stepped[place] as Piece
+      if (piece.from >= end) break
+      const step = piece.isToScale ? plain : stepOf([piece])
+      const last = Math.min(piece.to, end - 1) - begin
+      for (let ms = Math.max(step, Math.ceil((piece.from - begin) / step) * step); ms <= last; ms += step)
         ticks.push({ kind: 'since', x: xOf(pieces, begin + ms), text: since(ms, step) })
-      return ticks
-    })
+    }
+    return ticks
   })
 }
 

@@ -5,6 +5,7 @@ import { indexEntry } from '../../../../services/cli/report/index-entry.ts'
 import { reportData } from '../../../../services/cli/report/report-data.ts'
 import { conversationLog, response } from '../inspect/conversation-log.ts'
 import { longConversation } from './long-conversation.ts'
+import { inTurns } from './several-turns.ts'
 
 function entryOf(records: Logged[]) {
   const { data } = reportData(timelineOf('c', records, { reasoning: false }), records, { partition: 0, topicPrefix: '' })
@@ -33,6 +34,23 @@ describe('a conversation in the index of a page', () => {
     ['open', spoken(undefined)],
   ] as const)('is %s', (group, records) => {
     expect(entryOf(records)).toMatchObject({ group, rounds: 1, tokens: 15, openTurns: group === 'open' ? 1 : 0, cutTurns: 0 })
+  })
+
+  const failed = () => spoken(['', { outcome: 'failed', reason: 'gone', class: 'provider' }])
+  const asked = () => {
+    const log = conversationLog()
+    log.begin()
+    return log.records
+  }
+
+  it.each([
+    ['answered', [failed(), spoken(['done'])]],
+    ['limited', [failed(), spoken(['done', { cap: 'rounds' }])]],
+    ['open', [failed(), spoken(undefined)]],
+    ['open', [failed(), asked().slice(0, 1)]],
+    ['unanswered', [spoken(['done']), failed()]],
+  ] as const)('is %s by its newest turn, with the mark of the worst', (group, turns) => {
+    expect(entryOf(inTurns([...turns]))).toMatchObject({ group, tone: 'bad' })
   })
 
   it('is a loop first of all, however it ended', () => {

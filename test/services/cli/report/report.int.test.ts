@@ -1,10 +1,11 @@
 // What the command says of the page that it made, of a log that lacks something; and of a bundle of it.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { exportBundle } from '../../../../services/cli/export/export.ts'
+import { importTranscript } from '../../../../services/cli/import-transcript/import-transcript.ts'
 import { report } from '../../../../services/cli/report/report.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import { systemClock } from '../../../../shared/clock.ts'
@@ -62,5 +63,35 @@ describe('weir report of a log that lacks something', () => {
     )
     expect(readFileSync(page, 'utf8')).not.toContain('gone')
     await expect(told('gone')).rejects.toThrow('of the conversation gone only its activity is left: its other records were deleted')
+  })
+})
+
+describe('weir report of an imported transcript', () => {
+  const file = join(folder, 'transcript.json')
+  const text = (role: 'user' | 'assistant', content: string) => ({ role, content })
+
+  beforeAll(() => mkdirSync(folder))
+  afterAll(() => {
+    jest.restoreAllMocks()
+    rmSync(folder, { recursive: true })
+  })
+
+  it.each([
+    ['before the model was asked', [text('assistant', 'Hi.'), text('user', 'And now?')]],
+    ['in a call', [{ role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'exec', input: {} }] }]],
+  ])('does not take the time of importing for that of a turn that ends open, %s', async (_, more) => {
+    const bundle = join(folder, 'transcript.weir')
+    let now = Date.now()
+    jest.spyOn(systemClock, 'now').mockImplementation(() => {
+      now += 3_600_000
+      return now
+    })
+    writeFileSync(file, JSON.stringify([text('user', 'hello'), ...more]))
+    await importTranscript(file, { format: 'anthropic', output: bundle, force: true }, output().stream)
+    await told(undefined, bundle)
+    const [, data = ''] = /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
+    const { figures, timeline } = JSON.parse(data)
+    expect(timeline.turns.at(-1).end).toBeNull()
+    expect(figures.ms).toBeLessThan(1_000)
   })
 })
