@@ -87,7 +87,7 @@ function holdTimers(held: () => Moment | undefined): void {
   const realTimer = process.hrtime
   function nanoseconds(): bigint {
     const moment = held()
-    return moment === undefined ? realTimer.bigint() : BigInt(Math.floor(moment.elapsed)) * 1_000_000n
+    return moment === undefined ? realTimer.bigint() : BigInt(Math.floor(moment.elapsed)) * 1_000_001n // the finer digits differ as the others do
   }
   process.hrtime = Object.assign(
     (since: [number, number] = [0, 0]): [number, number] => {

@@ -14,17 +14,27 @@ import { holdClocks } from './held-clocks.ts'
  */
 export type Moment = { time: number; elapsed: number; draw(): number; fill(bytes: Uint8Array): Uint8Array }
 
-/** Another year, month, weekday and time of day, whatever the first ones are. */
-const apartMs = (465 * 24 + 13) * 3_600_000 + 37 * 60_000 + 11_500
+/**
+ * Another year, month, weekday, time of day and millisecond, whatever the first ones are. Odd ones are even, and the last digits are moved by half: for
+ * milliseconds always, for minutes and seconds unless there is something to carry, and that is not so in each round.
+ */
+const apartMs = (465 * 24 + 13) * 3_600_000 + 37 * 60_000 + 5_555
 
 /**
  * When the round was cleared, by a process that has just begun; and another time, by one that began in 1970, at which whatever chance made of the first is
  * made otherwise.
  */
 export const moments: readonly ((round: GuardedRound) => Moment)[] = [
-  (round) => ({ time: round.time, elapsed: 1_000, ...chanceOf(round, { moved: false }) }),
-  (round) => ({ time: round.time + apartMs, elapsed: round.time + apartMs, ...chanceOf(round, { moved: true }) }),
+  (round) => ({ time: round.time, elapsed: youngMs, ...chanceOf(round, { moved: false }) }),
+  (round) => ({ time: round.time + apartMs, elapsed: elapsedSince1970(round.time + apartMs), ...chanceOf(round, { moved: true }) }),
 ]
+
+const youngMs = 1_000
+
+/** Not before that time, with its last digits moved from those of the young process in the same way. */
+function elapsedSince1970(time: number): number {
+  return Math.ceil(time / 100_000) * 100_000 + youngMs + 55_555
+}
 
 /** `moved`: by half, each byte too, so that of whatever is held against a bound the rarer outcome never comes in both. */
 function chanceOf({ conversation, turn, round }: GuardedRound, { moved }: { moved: boolean }): Pick<Moment, 'draw' | 'fill'> {

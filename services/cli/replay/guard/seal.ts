@@ -6,6 +6,7 @@ import dgram from 'node:dgram'
 import dns from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
+import os from 'node:os'
 import threads from 'node:worker_threads'
 
 /** For as long as the process lives. */
@@ -21,6 +22,9 @@ export function seal(): void {
   shut(threads, ['Worker'], refusing('no threads'))
   shut(process, ['kill'], refusing('no signals to send'))
   shut(process, ['send', 'disconnect'], undefined)
+  // Of each replay others, and a guard could decide by them.
+  shut(process, ['pid', 'ppid'], 1)
+  shut(os, ['hostname'], () => 'replay')
   syncBuiltinESMExports()
 }
 

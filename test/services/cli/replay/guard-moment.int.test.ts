@@ -18,6 +18,11 @@ describe('a guard in a replay', () => {
     ['the clock', 'Date.now() - round.time > 86_400_000 && new Date().getTime() === Date.now()'],
     ['the year of a format', `new Intl.DateTimeFormat('en', { year: 'numeric' }).format() !== String(new Date(round.time).getFullYear())`],
     ['the parts of a format', `new Intl.DateTimeFormat('en', { hour: 'numeric', minute: 'numeric' }).formatToParts()[2].value > '30'`],
+    ['odd milliseconds', 'Date.now() % 2 === 0'],
+    ['the last digit of the time', 'Date.now() % 10 < 5'],
+    ['odd milliseconds of a timer', 'performance.now() % 2 === 0'],
+    ['odd nanoseconds', 'process.hrtime.bigint() % 2n === 0n'],
+    ['odd minutes', 'new Date().getMinutes() % 2 === 0'],
     ['a timer', 'performance.now() - round.time > 86_400_000'],
     [
       'a fine timer',
@@ -45,6 +50,14 @@ describe('a guard in a replay', () => {
       /guard-\d+\.ts: it decides otherwise when it is asked about the same round \(\d of turn 0\) at another time: call 0 (pass|reject)/,
     )
     await expect(refused).rejects.toMatchObject({ code: 'guard.invalid' })
+  })
+
+  it('has the number and the machine of no process', async () => {
+    const judge = `const known = pid === 1 && process.pid === 1 && process.ppid === 1 && hostname() === 'replay'
+      const verdict = known ? { verdict: 'reject', code: 'no', text: 'No.', evidence: 'known' } : { verdict: 'pass' }
+      return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, ...verdict })) }`
+    const file = guardFile(judge, `import { hostname } from 'node:os'\nimport { pid } from 'node:process'`)
+    expect((await changesBy(file))[0]).toMatchObject({ round: 1, is: { rung: 'veto' } })
   })
 
   it('that measures itself, draws names for its log and tells the time beside its decision, is not', async () => {
