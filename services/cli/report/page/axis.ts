@@ -1,7 +1,8 @@
 // A time axis: every millisecond gets the same width, but where the scale is broken, and that is drawn. Pure.
 // A1. A folded loop has the width of the time that it took: how much of a turn was a loop is seen at once.
 // A2. It has less only where the rounds around it could not be told apart, and more only where it could not be seen itself.
-// A3. What nobody wants to look at (the time between turns, most of a long wait) is left out, and its place says how much that is.
+// A3. What nobody wants to look at (the time between turns, most of a long wait) is left out, and its place says how much that is; not
+//     where turns are so many that the marks would hide them.
 
 import type { ShownTurn } from './data.ts'
 import { foldedMin } from './rows.ts'
@@ -21,6 +22,8 @@ export type Room = { width: number; rounds: number }
 
 const gapPixels = 46
 const gapsShareMax = 0.35
+/** The mark of a gap is nearly as wide as that. */
+const markedPixelsMin = 6
 /** A loop that can be seen and clicked. */
 const loopPixelsMin = 36
 const loopsShareMin = 0.3
@@ -115,6 +118,11 @@ export function xOf(pieces: readonly Piece[], time: number): number {
   if (piece === undefined) return 0
   const share = (time - piece.from) / Math.max(1, piece.to - piece.from)
   return piece.x + piece.width * Math.min(1, Math.max(0, share))
+}
+
+/** Whether it has a fold with room for its mark. A folded loop, and what hides a part of a turn, is always marked. */
+export function isMarked(piece: Piece): piece is Piece & { fold: Fold } {
+  return piece.fold !== null && (piece.fold.kind !== 'idle' || piece.width >= markedPixelsMin)
 }
 
 /** Whether all of a span is in a folded loop, also one without length at its edge. */

@@ -1,4 +1,4 @@
-// The bars of a lane. What is drawn goes with the pixels, not with the number of rounds: spans that would lie on one pixel are one bar.
+// The bars of a lane. What is drawn goes with the pixels, not with the number of rounds and turns: spans that would lie on one pixel are one bar.
 
 import { took } from '../../terminal/quantities.ts'
 import type { Piece } from './axis.ts'
@@ -12,7 +12,7 @@ type Bar = { x: number; width: number; filled: number; tone: Span['tone']; lane:
 
 const widthMin = 1.5
 
-/** Of one lane of one turn. `middle`: of the lane. */
+/** Of one lane, of all turns. `middle`: of the lane. */
 export function barsOf(spans: Span[], pieces: Piece[], middle: number): SVGElement[] {
   return merged(spans, pieces).map((bar) => barNode(bar, middle - barHeight / 2))
 }

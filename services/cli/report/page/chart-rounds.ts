@@ -1,4 +1,5 @@
-// The rounds on the time axis, one beside the other, with their numbers where there is room; those too short to be told apart stand in one cell.
+// The rounds on the time axis, one beside the other, with their numbers where there is room; those too short to be told apart stand in one cell, also those of
+// several turns: what is drawn goes with the pixels.
 
 import { count, took } from '../../terminal/quantities.ts'
 import type { Piece } from './axis.ts'
@@ -9,27 +10,34 @@ import { graphic } from './element.ts'
 import { marksOfRound } from './tones.ts'
 
 type Tone = 'plain' | 'warning' | 'bad'
-type Cell = { x: number; end: number; rounds: ShownRound[]; tone: Tone }
+type Cell = { x: number; end: number; rounds: PlacedRound[]; tone: Tone }
+
+/** `turn`: which one it is in, from 1. `until`: where it ends if it is still open. */
+export type PlacedRound = { turn: number; round: ShownRound; until: number }
 
 /** A cell that can be seen as one. */
 const cellPixelsMin = 5
+/** A pause between two turns that can be seen. */
+const pausePixelsMin = 1
 const digitPixels = 7
 
-/** Of one turn, without those in a folded loop. `until`: where one ends that is still open. */
-export function roundCells(rounds: ShownRound[], pieces: Piece[], until: number): SVGElement[] {
+/** In order, without those in a folded loop. */
+export function roundCells(rounds: PlacedRound[], pieces: Piece[]): SVGElement[] {
   const cells: Cell[] = []
-  for (const round of rounds) {
+  for (const placed of rounds) {
+    const { turn, round, until } = placed
     if (round.askedAt === null) continue
     const x = xOf(pieces, round.askedAt)
     const end = xOf(pieces, round.endedAt ?? until)
     const tone = toneOf(round)
     const last = cells.at(-1)
-    const isNear = last !== undefined && x - last.end < cellPixelsMin
+    const apartMin = last?.rounds.at(-1)?.turn === turn ? cellPixelsMin : pausePixelsMin
+    const isNear = last !== undefined && x - last.end < apartMin
     if (last !== undefined && isNear && (end - last.x < cellPixelsMin || (end - x < cellPixelsMin && last.tone === tone))) {
       last.end = end
-      last.rounds.push(round)
+      last.rounds.push(placed)
       last.tone = worse(last.tone, tone)
-    } else cells.push({ x, end, rounds: [round], tone })
+    } else cells.push({ x, end, rounds: [placed], tone })
   }
   return cells.map(cellNode)
 }
@@ -44,17 +52,27 @@ function worse(one: Tone, other: Tone): Tone {
 }
 
 function cellNode({ x, end, rounds, tone }: Cell): SVGElement {
-  const first = rounds[0]?.round ?? 0
-  const last = rounds.at(-1)?.round ?? 0
   const width = Math.max(1.5, end - x - 1)
-  const whole = first === last ? `${first}` : `${first} to ${last}`
+  const { whole, title } = wordsOf(rounds)
   const text = [whole, count(rounds.length, 'round'), `${rounds.length}×`].find((one) => one.length * digitPixels < width)
-  const lasted = (rounds.at(-1)?.endedAt ?? 0) - (rounds[0]?.askedAt ?? 0)
   return graphic(
     'g',
     { class: `cell ${tone}` },
-    graphic('title', {}, `${first === last ? 'round' : 'rounds'} ${whole}${lasted > 0 ? `, ${took(lasted)}` : ''}`),
+    graphic('title', {}, title),
     graphic('rect', { x, y: top, width, height: roundsHeight, rx: Math.min(3, width / 2) }),
     text !== undefined && graphic('text', { x: x + width / 2, y: top + roundsHeight / 2 + 4 }, text),
   )
+}
+
+/** How long several turns took is not said: the time between them is no part of it. */
+function wordsOf(rounds: PlacedRound[]): { whole: string; title: string } {
+  const [first, last] = [rounds[0] as PlacedRound, rounds.at(-1) as PlacedRound]
+  if (first.turn !== last.turn) {
+    const whole = `turns ${first.turn} to ${last.turn}`
+    return { whole, title: `${whole}, ${count(rounds.length, 'round')}` }
+  }
+  const lasted = (last.round.endedAt ?? 0) - (first.round.askedAt ?? 0)
+  const isOne = rounds.length === 1
+  const whole = isOne ? `${first.round.round}` : `${first.round.round} to ${last.round.round}`
+  return { whole, title: `${isOne ? 'round' : 'rounds'} ${whole}${lasted > 0 ? `, ${took(lasted)}` : ''}` }
 }

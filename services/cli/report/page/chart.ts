@@ -2,7 +2,7 @@
 
 import { took } from '../../terminal/quantities.ts'
 import type { Piece } from './axis.ts'
-import { foldsOf, isFolded, piecesOf, timeAt, xOf } from './axis.ts'
+import { foldsOf, isFolded, isMarked, piecesOf, timeAt, xOf } from './axis.ts'
 import { barsOf, laneNames } from './chart-bars.ts'
 import { foldNode } from './chart-folds.ts'
 import { height, middleOf, textsHeight, top } from './chart-layout.ts'
@@ -44,13 +44,14 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
     const width = given ?? Math.max(120, drawing.parentElement?.clientWidth ?? 0)
     const folds = foldsOf(turns, ends, spans, isOpen)
     folded = new Set(folds.map((fold) => `${fold.turn}/${fold.loop}`))
-    const rounds = turns.reduce((sum, turn, index) => sum + unfolded(turn, index).length, 0)
-    pieces = piecesOf(from, to, folds, { width, rounds })
+    const placed = turns.flatMap((turn, index) =>
+      unfolded(turn, index).map((round) => ({ turn: index + 1, round, until: ends[index] ?? to })),
+    )
+    pieces = piecesOf(from, to, folds, { width, rounds: placed.length })
     drawing.setAttribute('width', String(width))
     drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
-    const cells = turns.map((turn, index) => roundCells(unfolded(turn, index), pieces, ends[index] ?? to))
-    const folding = pieces.flatMap((piece) => (piece.fold === null ? [] : [foldNode(piece, piece.fold, turns[piece.fold.turn])]))
-    fill(drawing, openLoops(), ticks(width), lanes.map(rail), cells, turns.map(bars), folding, pointer)
+    const folding = pieces.flatMap((piece) => (isMarked(piece) ? [foldNode(piece, piece.fold, turns[piece.fold.turn])] : []))
+    fill(drawing, openLoops(), ticks(width), lanes.map(rail), roundCells(placed, pieces), bars(), folding, pointer)
     place()
   }
 
@@ -70,8 +71,8 @@ export function chart({ timeline: { turns } }: ReportData, { isOpen, onRound, on
     return graphic('line', { class: 'rail', x1: 0, x2: '100%', y1: middleOf(index), y2: middleOf(index) })
   }
 
-  function bars(_: ShownTurn, turn: number): Child[] {
-    const shown = (spans[turn] ?? []).filter((span) => !isFolded(pieces, span))
+  function bars(): Child[] {
+    const shown = spans.flat().filter((span) => !isFolded(pieces, span))
     return lanes.map((lane, index) =>
       barsOf(
         shown.filter((span) => span.lane === lane),

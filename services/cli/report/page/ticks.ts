@@ -1,7 +1,7 @@
 // What is written above the time axis: the time of day where a turn begins, the time since then, and how much is left out where the scale is broken. Pure.
 
 import type { Piece } from './axis.ts'
-import { placeOf, xOf } from './axis.ts'
+import { isMarked, placeOf, xOf } from './axis.ts'
 
 /** `x`: where it points; `at`: where its text begins. */
 export type Tick = { kind: 'begin' | 'since' | 'gap'; x: number; at: number; text: string }
@@ -26,8 +26,9 @@ export function ticksOf(pieces: Piece[], begins: number[], width: number): Tick[
     placed.push({ ...tick, at })
     return true
   }
-  for (const { fold, from, to, x, width: wide } of pieces) {
-    if (fold === null || fold.kind === 'loop') continue
+  for (const piece of pieces) {
+    if (!isMarked(piece) || piece.fold.kind === 'loop') continue
+    const { from, to, x, width: wide } = piece
     const text = brief(to - from)
     place({ kind: 'gap', x: x + wide / 2, text }, x + wide / 2 - (text.length * characterPixels) / 2)
   }

@@ -14,6 +14,7 @@ import { findChromium, openChromium } from '../../../support/chromium.ts'
 import { conversationLog, response } from '../inspect/conversation-log.ts'
 import { hostileConversation, hostileTexts } from './hostile-conversation.ts'
 import { longConversation } from './long-conversation.ts'
+import { answeredTurn, inTurns } from './several-turns.ts'
 
 const program = findChromium()
 const inBrowser = program === undefined ? describe.skip : describe
@@ -143,6 +144,18 @@ inBrowser('the page in a browser', () => {
     await browser.evaluate('document.querySelector(".loop-head").click()')
     expect(await browser.evaluate(loop)).toBeNull()
     expect(await browser.evaluate('[...document.querySelectorAll(".cell title")].at(-1).textContent')).toMatch(/^round 20, /)
+  })
+
+  it('draws as much of the time axis as there is room for, however many turns there are, and answers a click on it', async () => {
+    await browser.open(fileOf('turns', { c: inTurns(Array.from({ length: 1_000 }, answeredTurn), 5_000) }))
+    expect(await browser.evaluate<number>('document.querySelectorAll(".lanes *").length')).toBeLessThan(200)
+    expect(await browser.evaluate('document.querySelector(".cell title").textContent')).toBe('turns 1 to 1000, 1000 rounds')
+    await browser.evaluate(`(() => {
+      const lanes = document.querySelector(".lanes")
+      const { right, top } = lanes.getBoundingClientRect()
+      lanes.dispatchEvent(new MouseEvent("click", { clientX: right, clientY: top + 40 }))
+    })()`)
+    expect(await focused()).toBe('1999')
   })
 
   it('keeps a text in its row, however long it is, and the mark beside it in sight', async () => {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { timelineOf } from '../../../../services/cli/inspect/timeline-of.ts'
 import type { Fold, Piece } from '../../../../services/cli/report/page/axis.ts'
-import { isFolded, piecesOf, xOf } from '../../../../services/cli/report/page/axis.ts'
+import { isFolded, isMarked, piecesOf, xOf } from '../../../../services/cli/report/page/axis.ts'
 import { ticksOf } from '../../../../services/cli/report/page/ticks.ts'
 import { answeredTurn, inTurns } from './several-turns.ts'
 
@@ -41,6 +41,17 @@ describe('the axis of very many turns', () => {
       return looksOf(pieces, (watched) => ticksOf(watched, begins, 1_000))
     }
     expect(cost(2_000)).toBeLessThan(2.5 * cost(1_000))
+  })
+
+  it('marks the pauses between them only while there is room for the marks, and says when turns began', () => {
+    const kinds = (turns: number) => {
+      const { begins, pieces } = axisOf(turns)
+      const ticks = ticksOf(pieces, begins, 1_000)
+      return { marks: pieces.filter(isMarked).length, gaps: ticks.filter(({ kind }) => kind === 'gap').length, begins: ticks.length }
+    }
+    expect(kinds(5)).toMatchObject({ marks: 4, gaps: 4 })
+    expect(kinds(1_000)).toEqual({ marks: 0, gaps: 0, begins: expect.any(Number) })
+    expect(kinds(1_000).begins).toBeGreaterThan(10)
   })
 
   it('finds where a time is by halves', () => {
