@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { TranscriptFormat } from '../../../../services/cli/import-transcript/formats.ts'
+import type { LeftOut } from '../../../../services/cli/import-transcript/left-out.ts'
 import { createLeftOut } from '../../../../services/cli/import-transcript/left-out.ts'
+import { createPlayer } from '../../../../services/cli/import-transcript/played.ts'
+import type { TranscriptFile } from '../../../../services/cli/import-transcript/read-transcripts.ts'
 import { readTranscripts } from '../../../../services/cli/import-transcript/read-transcripts.ts'
 
 let folder: string
@@ -14,14 +17,17 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** By conversation, of each response what it says or calls, and what that brought; and what is told of the file. */
-async function readOf(content: string, format: TranscriptFormat) {
+function readIn(content: string, format: TranscriptFormat, leftOut: LeftOut): Promise<TranscriptFile> {
   const file = join(folder, 'log.jsonl')
   writeFileSync(file, content)
+  return readTranscripts(file, { format, idField: undefined, leftOut, signal: new AbortController().signal, read() {} })
+}
+
+/** By conversation, of each response what it says or calls, and what that brought; and what is told of the file. */
+async function readOf(content: string, format: TranscriptFormat) {
   const leftOut = createLeftOut()
-  const options = { format, idField: undefined, leftOut, signal: new AbortController().signal, read() {} }
-  const { transcripts, close } = await readTranscripts(file, options)
-  const said = [...transcripts()].map(({ conversation, turns }) => [
+  const { transcripts, close } = await readIn(content, format, leftOut)
+  const said = [...transcripts(() => {})].map(({ conversation, turns }) => [
     conversation,
     turns.flatMap(({ responses }) =>
       responses.map(({ text, reasoning, calls }) => ({
@@ -70,5 +76,33 @@ describe('readTranscripts', () => {
   it('takes an object with a type that stands beside a request for no message', async () => {
     const line = { request: { messages: [items[0]] }, response: { role: 'assistant', content: 'Both.' }, message: { type: 'notice' } }
     expect(await readOf(`${JSON.stringify(line)}\n{}`, 'openai')).toMatchObject({ said: { log: [responses[1]] } })
+  })
+
+  it('counts as many responses as playing does, and never takes those that were played for all of them', async () => {
+    const answer = { role: 'assistant', content: 'Both.' }
+    const silence = { role: 'assistant', content: '' }
+    const lines = [
+      ...items.map((item) => ({ session_id: 'a', message_data: item })), // two calls of one response on two lines
+      { messages: [answer] }, // nobody asks
+      { request: [items[0]], response: silence }, // in no later request
+      { request: [items[0]], response: silence },
+      { messages: [items[0], answer, { role: 'user', content: 'again' }, answer, answer] },
+    ]
+    const content = lines.map((line) => JSON.stringify(line)).join('\n')
+    const { rounds, transcripts, close } = await readIn(content, 'openai', createLeftOut())
+    let [expected, played] = [rounds, 0]
+    const pause = async (responses: number): Promise<void> => {
+      played += responses
+      expect(played).toBeLessThanOrEqual(expected)
+    }
+    const player = createPlayer({ topicPrefix: 'p.', startAt: 0, pause })
+    const seen: number[] = []
+    for (const transcript of transcripts((more) => (expected += more))) {
+      const { unheard } = await player.play(transcript)
+      played += unheard
+      seen.push(played)
+    }
+    close()
+    expect({ seen, expected }).toEqual({ seen: [2, 6], expected: 6 })
   })
 })
