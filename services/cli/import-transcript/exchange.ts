@@ -45,7 +45,8 @@ export function exchangeIn(value: unknown, idField: IdField): Exchange {
 /** Whether a list has transcripts, or messages with an envelope around each, and is no list of messages itself. */
 export function holdsTranscripts(list: unknown[]): boolean {
   return (
-    list.every((one) => isObject(one) && !isSaid(one)) && list.some((one) => isEnvelope(one) || requestIn(one, 0).request !== undefined)
+    list.every((one) => isObject(one) && !isSaid(one)) &&
+    list.some((one) => envelopedIn(one) !== undefined || requestIn(one, 0).request !== undefined)
   )
 }
 
@@ -53,9 +54,16 @@ export function hasRequest(value: unknown): boolean {
   return requestIn(value, 0).request !== undefined
 }
 
-/** A message with what a log of sessions says of it. */
-export function isEnvelope(value: unknown): value is { message: unknown } {
-  return isObject(value) && isObject(value.message) && 'role' in value.message
+/**
+ * The message, or the item, that a log of sessions says something of, or a row of the table in which the Agents SDK keeps sessions (`message_data`, a text).
+ * Undefined: there is none. Items of some kinds have nothing but a type, which what stands beside a request may have too.
+ */
+export function envelopedIn(value: unknown): unknown {
+  if (!isObject(value)) return undefined
+  if ('message_data' in value) return unquoted(value.message_data)
+  const { message, type } = value
+  const isItem = isSaid(message) || (isObject(message) && typeof message.type === 'string' && type === undefined && !hasRequest(value))
+  return isItem ? message : undefined
 }
 
 /** A message, or an item of one. */

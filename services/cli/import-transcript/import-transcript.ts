@@ -82,8 +82,8 @@ async function play(
   { bundle, leftOut, signal, progress }: Playing,
 ): Promise<{ conversations: number; turns: number }> {
   const tally = createTurnTally(partitions)
-  const pause = async (): Promise<void> => {
-    progress.read(1)
+  const pause = async (responses: number): Promise<void> => {
+    progress.read(responses)
     await othersTurn() // or Ctrl-C would not be heard
     signal.throwIfAborted()
   }
@@ -92,9 +92,10 @@ async function play(
   for (const [name, { kind }] of Object.entries(topics)) bundle.topic(name, kind)
   let conversations = 0
   try {
-    for (const transcript of transcripts()) {
+    for (const transcript of transcripts(progress.expect)) {
       conversations += 1
       const { records, unheard, unanswered, unknown } = await player.play(transcript)
+      progress.read(unheard)
       for (const record of records.toSorted(byTopic)) {
         bundle.add(record)
         const message = decode(record.value as Uint8Array)

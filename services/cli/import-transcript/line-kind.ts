@@ -4,7 +4,7 @@
 import { isObject } from '../../../shared/json-object.ts'
 import type { IdField } from './conversation-id.ts'
 import { conversationIdIn } from './conversation-id.ts'
-import { hasRequest, isEnvelope, isSaid } from './exchange.ts'
+import { envelopedIn, hasRequest, isSaid } from './exchange.ts'
 import type { Json } from './json-fields.ts'
 
 /** `of`: the messages of one transcript have it in common; '': nothing says which it is of. `what`: in words for people. */
@@ -43,7 +43,8 @@ export function createLineKinds(idField: IdField): LineKinds {
 /** The message in one of a log of sessions; undefined: there is none. */
 export function messageIn(value: unknown): unknown {
   if (isSaid(value)) return value
-  if (isEnvelope(value)) return value.message
+  const enveloped = envelopedIn(value)
+  if (enveloped !== undefined) return enveloped
   return isObject(value) && value.type === 'response_item' && isObject(value.payload) ? value.payload : undefined
 }
 

@@ -46,8 +46,8 @@ const agent = 'transcript'
 const owner = 'transcript'
 const partition = 0
 
-/** `pause`: called behind each round; playing takes its time. What it throws ends the playing. */
-export type PlayerOptions = { topicPrefix: string; startAt: Milliseconds; pause: () => Promise<void> }
+/** `pause`: called behind each step, with the responses that were played in it; playing takes its time. What it throws ends the playing. */
+export type PlayerOptions = { topicPrefix: string; startAt: Milliseconds; pause: (responses: number) => Promise<void> }
 
 /** Offsets and time go on from transcript to transcript, all in one partition. */
 export function createPlayer({ topicPrefix, startAt, pause }: PlayerOptions): Player {
@@ -153,7 +153,7 @@ function playOf(log: Log, { topicPrefix, pause }: Omit<PlayerOptions, 'startAt'>
         if (runTool(tool, rounds.get(tool.round))) isMoving = true
       }
       await settle()
-      await pause()
+      await pause(response === undefined ? 0 : 1)
     }
     return left.length
   }

@@ -24,8 +24,11 @@ export type TranscriptFile = {
   repeated: Repeated
   /** Responses of the conversations, about. */
   rounds: number
-  /** In the order of the file, each read when it is asked for. Throws `transcript.invalid`. */
-  transcripts(): Iterable<Transcript>
+  /**
+   * In the order of the file, each read when it is asked for. `expect`: told by how many more its responses are than `rounds` has of it, or by how many fewer
+   * (below 0). Throws `transcript.invalid`.
+   */
+  transcripts(expect: (responses: number) => void): Iterable<Transcript>
   close(): void
 }
 
@@ -53,7 +56,7 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
     return {
       repeated,
       rounds: entries.reduce((sum, { rounds }) => sum + rounds, 0),
-      transcripts: () => transcriptsOf(file, entries, { ...options, values, index }),
+      transcripts: (expect) => transcriptsOf(file, entries, { ...options, values, index, expect }),
       close: values.close,
     }
   } catch (error) {
@@ -62,7 +65,7 @@ export async function readTranscripts(file: string, options: ReadOptions): Promi
   }
 }
 
-type Reading = ReadOptions & { values: FileValues; index: FileIndex }
+type Reading = ReadOptions & { values: FileValues; index: FileIndex; expect: (responses: number) => void }
 
 function* transcriptsOf(file: string, entries: readonly Entry[], reading: Reading): Generator<Transcript> {
   const base = cutToBytes(basename(file, extname(file)), limits.conversationIdBytesMax - numberBytesMax)
@@ -70,8 +73,16 @@ function* transcriptsOf(file: string, entries: readonly Entry[], reading: Readin
   for (const [at, entry] of entries.entries()) {
     const { pieces, tools } = piecesOf(entry, reading)
     const conversation = nameOf(entry.name ?? (entries.length === 1 ? base : `${base}-${at + 1}`))
+    reading.expect(-entry.rounds)
     try {
-      yield transcriptOf(entry.where, conversation, { pieces: reading.index.withEndings(entry, pieces), tools }, reading.leftOut)
+      const transcript = transcriptOf(
+        entry.where,
+        conversation,
+        { pieces: reading.index.withEndings(entry, pieces), tools },
+        reading.leftOut,
+      )
+      reading.expect(transcript.turns.reduce((sum, { responses }) => sum + responses.length, 0))
+      yield transcript
     } catch (error) {
       if (!reading.values.areSeveral || !(error instanceof WeirError) || error.code !== 'transcript.invalid') throw error
       reading.leftOut.leave(`a transcript that cannot be used: ${mistakeOf(error, entry.where)}`, entry.where)

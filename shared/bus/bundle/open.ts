@@ -1,9 +1,10 @@
 // Opens a bundle for reading, and refuses what is none, or not whole, or not understood here, before anything of it is used.
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { unreadable } from '../../agent-file/text-file.ts'
 import { knownSchemas } from '../../codec.ts'
 import { WeirError } from '../../errors.ts'
 import { applicationIdIn, logApplicationId, sqliteHeaderBytes } from '../application-id.ts'
@@ -13,7 +14,7 @@ import { digestOf } from './writer.ts'
 /** Whether a file is meant as a bundle, whole or not: by what it begins or ends with. False also where there is none. */
 export function isBundle(file: string): boolean {
   const look = looked(file)
-  return look !== undefined && (look.applicationId === bundleApplicationId || look.digest !== undefined)
+  return !('fault' in look) && (look.applicationId === bundleApplicationId || look.digest !== undefined)
 }
 
 /** `checking`: is told the bytes that are checked, all of them first. `signal`: once it aborts, opening throws. */
@@ -28,7 +29,7 @@ export type OpenOptions = {
  */
 export async function openBundleFile(file: string, { checking, signal }: OpenOptions = {}): Promise<DatabaseSync> {
   const look = looked(file)
-  if (look === undefined) throw new WeirError('bundle.invalid', `there is no file ${file}: weir export -o FILE makes a bundle`)
+  if ('fault' in look) throw new WeirError('bundle.invalid', `${file} ${look.fault}: weir export -o FILE makes a bundle`)
   const { size, applicationId, pages, pageBytes, digest } = look
   if (applicationId === logApplicationId)
     throw new WeirError('bundle.invalid', `${file} is the log of a Weir, not a bundle: name its folder with --data-folder`)
@@ -56,23 +57,26 @@ export async function openBundleFile(file: string, { checking, signal }: OpenOpt
 
 type Look = { size: number; applicationId: number | undefined; pages: number; pageBytes: number; digest: string | undefined }
 
-function looked(file: string): Look | undefined {
+/** `fault` completes the file's name to a sentence. */
+function looked(file: string): Look | { fault: string } {
   let descriptor: number
   try {
+    const stat = statSync(file)
+    // Opening a named pipe would wait for ever.
+    if (!stat.isFile()) return { fault: stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file' }
     descriptor = openSync(file, 'r')
-  } catch {
-    return undefined
+  } catch (error) {
+    return { fault: unreadable(error) }
   }
   try {
-    const stat = fstatSync(descriptor)
-    if (!stat.isFile()) return undefined
+    const { size } = fstatSync(descriptor)
     const header = Buffer.alloc(sqliteHeaderBytes)
     readSync(descriptor, header, 0, sqliteHeaderBytes, 0)
     const trailer = Buffer.alloc(trailerBytes)
-    if (stat.size >= trailerBytes) readSync(descriptor, trailer, 0, trailerBytes, stat.size - trailerBytes)
+    if (size >= trailerBytes) readSync(descriptor, trailer, 0, trailerBytes, size - trailerBytes)
     const pageBytes = header.readUInt16BE(16)
     return {
-      size: stat.size,
+      size,
       applicationId: applicationIdIn(header),
       pages: header.readUInt32BE(28),
       pageBytes: pageBytes === 1 ? 65_536 : pageBytes,

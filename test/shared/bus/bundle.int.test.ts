@@ -1,7 +1,8 @@
 // A bundle as a file: what is refused, with which word, and what the bus over a whole one gives.
 
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -224,12 +225,25 @@ describe('a bundle', () => {
     )
   })
 
+  it.each([
+    ['a named pipe, without waiting for who writes into it', () => void execFileSync('mkfifo', [file]), 'is no regular file'],
+    ['a folder', () => mkdirSync(file), 'is a folder; must be a file'],
+  ])('is not %s', async (_, put, words) => {
+    rmSync(file)
+    put()
+    expect(isBundle(file)).toBe(false)
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.invalid',
+      message: expect.stringContaining(`a.weir ${words}: weir export`),
+    })
+  })
+
   it('is not what another file is', async () => {
     writeFileSync(file, 'no bundle')
     expect(isBundle(file)).toBe(false)
     await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid' })
     rmSync(file)
-    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining('there is no file') })
+    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining('a.weir does not exist') })
     const log = await openEmbeddedBus({ file, clock: systemClock })
     await log.close()
     await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid', message: expect.stringContaining('--data-folder') })
