@@ -162,6 +162,8 @@ describe('weir replay', () => {
 
   it('names each good call that would have been refused', async () => {
     const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
+    expect(text).toMatch(/ {2}unknown from here; saves at most 5 rounds, \d+ tokens in that turn\n/)
+    expect(text).toMatch(/\nsaved at most {3}5 rounds, \d+ tokens in that turn; of later turns nothing is known\n/)
     expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
     expect(text).toMatch(/weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/)
   })
