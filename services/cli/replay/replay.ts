@@ -8,6 +8,7 @@ import type { Settings } from '../../../shared/settings.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
+import { entriesOf } from '../policy-pairs.ts'
 import { instantOfFlag } from '../tail/instant-text.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
@@ -137,7 +138,7 @@ function periodOf({ since, until }: ReplayOptions, now: number): Period {
 
 function wordsFor({ set = [], policy, guard }: Asked): string {
   const parts = [
-    ...set,
+    ...entriesOf(set, { flag: '--set ' }).map(({ key, value }) => `${key}=${value}`),
     ...(policy === undefined ? [] : [`the policy of ${policy}`]),
     ...(guard === undefined ? [] : [`the guard ${guard}`]),
   ]
