@@ -2,9 +2,9 @@
 
 import { nearestName } from '../../../shared/agent-file/nearest-name.ts'
 import { WeirError } from '../../../shared/errors.ts'
+import { listingCommand } from '../conversations/listing-command.ts'
 import { newestIds } from '../conversations/newest-activity.ts'
 import type { OpenLog } from '../open-log.ts'
-import { shellWord } from '../own-command.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Logged } from './logged.ts'
 import { recordsOf } from './recorded.ts'
@@ -34,13 +34,8 @@ async function unknown(conversation: string, log: OpenLog): Promise<WeirError> {
   if (ids.length === 0) return new WeirError('conversation.unknown', `${what}, and no other one either`)
   return new WeirError(
     'conversation.unknown',
-    near.length > 0 ? `${what}; did you mean ${list}?` : `${what}; the newest are ${list} (${listing(log)} lists more)`,
+    near.length > 0 ? `${what}; did you mean ${list}?` : `${what}; the newest are ${list} (${listingCommand(log.bundle?.file)} lists more)`,
   )
-}
-
-/** As somebody would write it who reads this log. */
-function listing({ bundle }: OpenLog): string {
-  return bundle === undefined ? 'weir conversations' : `weir conversations --bundle ${shellWord(bundle.file)}`
 }
 
 function nearestOf(conversation: string, ids: string[]): string[] {
