@@ -22,10 +22,12 @@ import { WeirError } from './errors.ts'
 export type Place = { force: boolean }
 
 /**
- * To be asked before the work that the file is for. Nothing takes the place of a log, nor of `reads`, what the work is made from. Throws `output.exists`, and
- * `output.unwritable` where its folder cannot be written.
+ * To be asked before the work that the file is for. Nothing takes the place of a log, nor of `reads`, what the work is made from. Throws `output.exists`,
+ * `output.unwritable` where its folder cannot be written, and `usage` for `-`: whoever writes that means standard output, and would look for it there.
  */
 export function refuseTaken(file: string, { force, reads }: Place & { reads?: string | undefined }): void {
+  if (file === '-')
+    throw new WeirError('usage', 'nothing is written to standard output: name a file (--output), or ./- for one of that name')
   if (existsSync(file)) {
     if (!force) throw taken(file)
     if (isRegular(file) && guarded(file, () => isLogFile(file))) throw kept(file, 'a log of Weir')

@@ -1,5 +1,6 @@
 // How the process of a command ends, and with which code:
-// E1. 0 it is done, or the answer is yes; 1 the answer is no, or trouble; 2 what was given cannot be used: flags, settings, a file that was named.
+// E1. 0 it is done, or the answer is yes; 1 the answer is no, or trouble; 2 what was given cannot be used: flags, settings, a file or a folder that was named.
+//     What may pass by itself, such as another program's lock on the file, is trouble.
 // E2. Of a command whose 1 is an answer, trouble is 2 as well, so that nobody takes one for the other (`answers`).
 // E3. Of a turn: 3, it ended with the agent's fallback; of a decision: 4, it changes nothing; 130: stopped by Ctrl-C, and nothing was made.
 // What ends in no such way was ended by somebody else, and says so.
@@ -31,14 +32,18 @@ const usageErrors = new Set<ErrorCode>([
   'bundle.newer-version',
   'bundle.unknown-schema',
   'bundle.turn-cut',
+  'bus.not-a-database',
+  'bus.newer-version',
+  'bus.unwritable',
   'output.exists',
   'output.unwritable',
 ])
 
 /** E1 to E3, for `weir --help`. */
 export const exitCodesHelp = `
-Exit codes: 0 done, or the answer is yes. 1 the answer is no (replay, judge, normalize, policy diff, topics, doctor, dead-letters retry), or trouble.
-2 flags, settings or a file that cannot be used; where 1 is an answer, any trouble. 3 (ask) the agent's fallback. 4 (approve, reject) decided before.
+Exit codes: 0 done, or the answer is yes. 1 the answer is no (replay, judge, normalize, policy diff, topics, doctor, dead-letters retry), there
+is no such conversation (inspect, report, export), or trouble.
+2 flags, settings, a file or a folder that cannot be used; where 1 is an answer, any trouble. 3 (ask) the agent's fallback. 4 (approve, reject) decided before.
 130 stopped by Ctrl-C.`
 
 /** The command is done, and the exit code its own. */
@@ -51,6 +56,14 @@ export function answers(command: Command, { yes, no }: { yes: string; no: string
   return command.addHelpText('after', `\nExit codes: 0 ${yes}; 1 ${no}; 2 trouble, also bad usage.`).hook('preAction', () => {
     troubleCode = 2
   })
+}
+
+/** For a command that is asked for conversations: that there is none is trouble, and no mistake in what was written (E1). */
+export function findsConversations(command: Command): Command {
+  return command.addHelpText(
+    'after',
+    '\nExit codes: 0 done; 1 there is no such conversation, or trouble; 2 flags, settings, a file or a folder that cannot be used.',
+  )
 }
 
 /** For a command that leaves something open. */
@@ -86,5 +99,5 @@ function messageOf(error: unknown): string {
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  return error instanceof WeirError && usageErrors.has(error.code) ? 2 : troubleCode
+  return error instanceof WeirError && usageErrors.has(error.code) && !error.retryable ? 2 : troubleCode
 }

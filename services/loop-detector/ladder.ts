@@ -31,6 +31,11 @@ export function matched(streak: Streak, { ref, tool, shown }: CallEvidence): voi
   streak.evidence = [...streak.evidence, ref].slice(-limits.interventionEvidenceMax)
 }
 
+/** A threshold may be 1. */
+export function roundsText(rounds: number): string {
+  return rounds === 1 ? '1 round' : `${rounds} rounds`
+}
+
 /** One rung up; the top is the end. */
 export function climb(streak: { rung: Rung | 'none' }): Rung {
   streak.rung = above(streak.rung)

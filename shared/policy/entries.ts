@@ -30,16 +30,33 @@ export const policyKeys: readonly string[] = [
 
 /** The key that is meant: its singular is as good (`loop.identicalFailure`). Undefined: none. */
 export function policyKey(given: string): string | undefined {
-  return [given, `${given}s`, `${given}es`].find((name) => policyKeys.includes(name))
+  return policyKeys.find((key) => key === given) ?? policyKeys.find((key) => singularOf(key) === given)
+}
+
+/** Of a count: `identicalFailure`, `identicalSuccess`. Undefined: it is none, such as `wallMs` and the modes of rules. */
+function singularOf(key: string): string | undefined {
+  if (key.startsWith(rulePrefix) || !key.endsWith('s') || key.endsWith('Ms')) return undefined
+  return key.slice(0, key.endsWith('sses') ? -2 : -1)
 }
 
 /** What is wrong with a key that is none of `keys`: the nearest, and those that there are. */
 export function unknownKey(given: string, keys: readonly string[] = policyKeys): string {
-  const near = nearestName(given, keys)
+  const ofSection = keys.filter((key) => sectionOf(key) === sectionOf(given))
+  const near = nearestName(given, keys) ?? ofSection.find((key) => isLonger(given, key))
   const meant = near === undefined ? '; there are' : `; did you mean ${near}? There are`
   const isRule = given.startsWith(rulePrefix)
   const alike = keys.filter((key) => key.startsWith(rulePrefix) === isRule)
-  return `names no ${isRule ? 'rule' : 'threshold'}${meant} ${alternatives(alike, 'and')}`
+  return `names no ${isRule ? 'rule' : 'threshold'}${meant} ${alternatives(near === undefined && ofSection.length > 0 ? ofSection : alike, 'and')}`
+}
+
+function sectionOf(key: string): string {
+  return key.split('.', 1)[0] ?? ''
+}
+
+/** `caps.wallTimeMs`, of which `caps.wallMs` is a shorter form. */
+function isLonger(given: string, key: string): boolean {
+  const [name, shorter] = [given, key].map((one) => one.slice(sectionOf(one).length)) as [string, string]
+  return nearestName(shorter, [name]) !== undefined
 }
 
 /** Of a key that is there twice the last entry counts. */

@@ -245,7 +245,7 @@ describe('weir guard', () => {
       ['reject', 'abc'],
     ]) {
       const said = await run([...command, '--data-folder', 'typo'])
-      expect(said).toMatchObject({ code: 1, errors: expect.stringContaining('there is no log at typo/weir.db') })
+      expect(said).toMatchObject({ code: 2, errors: expect.stringContaining('there is no log at typo/weir.db') })
     }
     expect(existsSync(join(folder, 'typo'))).toBe(false)
   })

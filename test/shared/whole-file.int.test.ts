@@ -31,6 +31,11 @@ describe('a file that is written whole', () => {
     expect(readdirSync(folder)).toEqual(['a.html'])
   })
 
+  it('is none by the name of -, which is how others call standard output, but may be called so in its folder', () => {
+    expect(() => refuseTaken('-', { force: true })).toThrow(/nothing is written to standard output: name a file/)
+    expect(() => refuseTaken(join(folder, '-'), { force: false })).not.toThrow()
+  })
+
   it('is not there where writing it fails', async () => {
     await expect(writeWhole(file, failing(), { force: false })).rejects.toBe(noMore) // a mistake of ours, which no other place mends
     expect(readdirSync(folder)).toEqual([])

@@ -2,10 +2,11 @@
 
 import type { Command } from 'commander'
 import { Option } from 'commander'
+import { findsConversations } from '../ending.ts'
 import { bundleOption, listed, settingsBeside, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addBundles(program: Command): void {
-  withSettings(program.command('export'), [...whichBus, 'topicPrefix'])
+  withSettings(findsConversations(program.command('export')), [...whichBus, 'topicPrefix'])
     .description(
       'conversations as one file, to keep, mail, look into and replay: whole turns, with all that led to them; also beside a running Weir',
     )

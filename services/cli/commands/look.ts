@@ -1,10 +1,11 @@
 // weir inspect, report, conversations, tail: what happened, from the log or a bundle.
 
 import type { Command } from 'commander'
+import { findsConversations } from '../ending.ts'
 import { bundleOption, listed, settingsBeside, whichBus, withSettings } from './flags.ts'
 
 export function addLook(program: Command): void {
-  withSettings(program.command('inspect'), [...whichBus, 'topicPrefix'])
+  withSettings(findsConversations(program.command('inspect')), [...whichBus, 'topicPrefix'])
     .description('what happened in a conversation: rounds, calls, verdicts, results, times; also beside a running Weir')
     .argument('<id>', 'the conversation; or a bundle, which weir export made')
     .argument('[conversation]', 'of a bundle: which of its conversations; default: all, as a list')
@@ -17,7 +18,7 @@ export function addLook(program: Command): void {
       return inspectAny(id, conversation, await settingsBeside(bundleNamed(id, options), options), options, process.stdout)
     })
 
-  withSettings(program.command('report'), [...whichBus, 'topicPrefix'])
+  withSettings(findsConversations(program.command('report')), [...whichBus, 'topicPrefix'])
     .description('what happened in a conversation as one page for a browser, which needs nothing else; without one: all, with an index')
     .argument('[bundle]', 'a bundle, which weir export made; default: the log that the settings name')
     .option('--conversation <id>', 'only this conversation; default: the newest ones')

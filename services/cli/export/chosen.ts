@@ -10,8 +10,8 @@ import type { OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
 import type { Stretch } from './stretches.ts'
 import { stretchesOf } from './stretches.ts'
-import type { Wanted } from './wanted.ts'
-import { fulfilledBy } from './wanted.ts'
+import type { Wanted, WhereKey } from './wanted.ts'
+import { fulfilledBy, saidBy } from './wanted.ts'
 
 export type Chosen = {
   /** Undefined: nothing of this conversation. */
@@ -20,7 +20,14 @@ export type Chosen = {
   partitions: number[]
   /** Of the first record that is wanted, and of the last one so far. */
   window: { from: Milliseconds; to: Milliseconds }
+  /** Values that turns have which were not wanted, by each key of `where`, a few of each. */
+  others: Others
 }
+
+type Others = Map<WhereKey, Set<string>>
+
+/** Of each key. */
+const othersMax = 10
 
 /** A turn that was active at some time began no longer before it than this, but for one that waited in a long queue. */
 const turnMsMax: Milliseconds = limits.turnWallMsMax + limits.turnExtensionMsMax + 60 * 60 * 1000
@@ -33,15 +40,17 @@ export async function chosenIn(log: OpenLog, wanted: Wanted, signal: AbortSignal
     conversations.size === 0 ? all : [...new Set([...conversations].map((id) => partitionOf(id, log.partitions)))].sort((a, b) => a - b)
   if (wanted.isWhole) {
     const window = { from: 0, to: Number.POSITIVE_INFINITY }
-    return { stretchOf: (id) => (conversations.size === 0 || conversations.has(id) ? whole(id) : undefined), partitions, window }
+    const stretchOf = (id: string) => (conversations.size === 0 || conversations.has(id) ? whole(id) : undefined)
+    return { stretchOf, partitions, window, others: new Map() }
   }
   const chosen = new Map<string, Stretch>()
+  const others: Others = new Map([...wanted.where.keys()].map((key) => [key, new Set()]))
   for (const partition of partitions)
-    for await (const stretch of wantedIn(log, partition, wanted, signal))
+    for await (const stretch of wantedIn(log, partition, wanted, { others, signal }))
       chosen.set(stretch.conversation, joined(chosen.get(stretch.conversation), stretch))
   const from = [...chosen.values()].reduce((least, { beganAt }) => Math.min(least, beganAt), Number.POSITIVE_INFINITY)
   const to = [...chosen.values()].reduce((most, { last, lastAt }) => Math.max(most, last === Number.POSITIVE_INFINITY ? last : lastAt), 0)
-  return { stretchOf: (id) => chosen.get(id), partitions, window: { from, to } }
+  return { stretchOf: (id) => chosen.get(id), partitions, window: { from, to }, others }
 }
 
 function whole(conversation: string): Stretch {
@@ -57,7 +66,9 @@ function joined(a: Stretch | undefined, b: Stretch): Stretch {
   }
 }
 
-async function* wantedIn(log: OpenLog, partition: number, wanted: Wanted, signal: AbortSignal): AsyncGenerator<Stretch> {
+type Looking = { others: Others; signal: AbortSignal }
+
+async function* wantedIn(log: OpenLog, partition: number, wanted: Wanted, { others, signal }: Looking): AsyncGenerator<Stretch> {
   const { conversations, since, until, where } = wanted
   const inTime: Stretch[] = []
   for await (const stretch of stretchesOf(log, partition, Math.max(0, since - turnMsMax), signal)) {
@@ -65,7 +76,7 @@ async function* wantedIn(log: OpenLog, partition: number, wanted: Wanted, signal
     const isOpen = stretch.last === Number.POSITIVE_INFINITY
     if ((isOpen || stretch.lastAt >= since) && stretch.beganAt < until) inTime.push(stretch)
   }
-  yield* where.size === 0 ? inTime : await fulfilling(log, partition, wanted, { stretches: inTime, signal })
+  yield* where.size === 0 ? inTime : await fulfilling(log, partition, wanted, { stretches: inTime, others, signal })
 }
 
 /** Those with a turn that is as it was asked for, by what the activity says of it. */
@@ -73,7 +84,7 @@ async function fulfilling(
   log: OpenLog,
   partition: number,
   { where }: Wanted,
-  { stretches, signal }: { stretches: Stretch[]; signal: AbortSignal },
+  { stretches, others, signal }: Looking & { stretches: Stretch[] },
 ): Promise<Stretch[]> {
   const byConversation = Map.groupBy(stretches, ({ conversation }) => conversation)
   const fulfilled = new Map<Stretch, Set<string>>()
@@ -94,7 +105,10 @@ async function fulfilling(
         if (ofKey === undefined || message === undefined || !('turn' in message)) continue
         const turn = Number(message.turn)
         const stretch = ofKey.find(({ first, last }) => first <= turn && turn <= last)
-        if (stretch !== undefined) fulfil(stretch, fulfilledBy(where, message))
+        if (stretch === undefined) continue
+        fulfil(stretch, fulfilledBy(where, message))
+        for (const [key, other] of saidBy(message))
+          if (other !== null && (others.get(key)?.size ?? othersMax) < othersMax) others.get(key)?.add(other)
       }
     }
   return stretches.filter((stretch) => fulfilled.get(stretch)?.size === where.size)

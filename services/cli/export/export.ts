@@ -6,6 +6,7 @@ import type { Bus } from '../../../shared/bus/port.ts'
 import { systemClock } from '../../../shared/clock.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
+import { listingCommand } from '../conversations/listing-command.ts'
 import { makeBundle } from '../make-bundle.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
@@ -54,7 +55,7 @@ async function write(log: OpenLog, { wanted, rules, bundle, options, settings, s
   const leftOut = await copied({ log, chosen, bundle, tally, rules, signal })
   if (signal.aborted) return undefined
   const turns = tally.turns()
-  if (turns.length === 0) throw nothingFound(options)
+  if (turns.length === 0) throw nothingFound(options, chosen)
   for (const turn of turns) bundle.turn(turn)
   const { conversation, since, until, where } = options
   const facts = {
@@ -121,10 +122,12 @@ function ending(log: OpenLog): OpenLog {
   return { ...log, bus: { ...log.bus, ends } }
 }
 
-function nothingFound({ conversation = [] }: ExportOptions): WeirError {
+function nothingFound({ conversation = [], bundle }: ExportOptions, { others }: Chosen): WeirError {
   const which = conversation.length > 0 ? `conversation ${conversation.map((id) => printable(id)).join(', ')}` : 'any conversation'
+  const there = [...others].map(([key, values]) => (values.size === 0 ? `no ${key}` : `${key} ${printable([...values].join(', '))}`))
+  const has = there.length === 0 ? '' : `; the turns there have ${there.join(' and ')}`
   return new WeirError(
     'conversation.unknown',
-    `the log has no turn of ${which} that is as you asked: weir conversations shows what there is`,
+    `the log has no turn of ${which} that is as you asked${has}: ${listingCommand(bundle)} shows what there is`,
   )
 }

@@ -22,7 +22,7 @@ export type Wanted = {
   isWhole: boolean
 }
 
-type WhereKey = 'failureClass' | 'outcome' | 'cap' | 'agent'
+export type WhereKey = 'failureClass' | 'outcome' | 'cap' | 'agent'
 
 const classes = ['deterministic', 'transient', 'no_progress', 'budget', 'refused', 'provider', 'internal', 'cancelled', 'context_full']
 
@@ -80,14 +80,18 @@ function valueNamed(key: WhereKey, given: string): string {
 
 /** What this record of the activity says of a turn that somebody asked for: the conditions that it fulfils. */
 export function fulfilledBy(where: Where, message: Message): WhereKey[] {
-  if (message.type === 'turn-started') return where.get('agent')?.has(message.agent) ? ['agent'] : []
+  const asked = saidBy(message).filter(([key]) => where.has(key))
+  // All of them of the same turn: one that failed and another that was capped are not what was asked for.
+  return asked.every(([key, value]) => where.get(key)?.has(value ?? '')) ? asked.map(([key]) => key) : []
+}
+
+/** What it says of its turn; null: nothing of that kind. */
+export function saidBy(message: Message): [WhereKey, string | null][] {
+  if (message.type === 'turn-started') return [['agent', message.agent]]
   if (message.type !== 'turn-finished') return []
-  const said: [WhereKey, string | null][] = [
+  return [
     ['failureClass', message.class],
     ['outcome', message.outcome],
     ['cap', message.cap],
   ]
-  const asked = said.filter(([key]) => where.has(key))
-  // All of them of the same turn: one that failed and another that was capped are not what was asked for.
-  return asked.every(([key, value]) => value !== null && where.get(key)?.has(value)) ? asked.map(([key]) => key) : []
 }

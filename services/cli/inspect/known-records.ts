@@ -2,6 +2,7 @@
 
 import { nearestName } from '../../../shared/agent-file/nearest-name.ts'
 import { WeirError } from '../../../shared/errors.ts'
+import { listingCommand } from '../conversations/listing-command.ts'
 import { newestIds } from '../conversations/newest-activity.ts'
 import type { OpenLog } from '../open-log.ts'
 import { printable } from '../terminal/printable.ts'
@@ -33,7 +34,7 @@ async function unknown(conversation: string, log: OpenLog): Promise<WeirError> {
   if (ids.length === 0) return new WeirError('conversation.unknown', `${what}, and no other one either`)
   return new WeirError(
     'conversation.unknown',
-    near.length > 0 ? `${what}; did you mean ${list}?` : `${what}; the newest are ${list} (weir conversations lists more)`,
+    near.length > 0 ? `${what}; did you mean ${list}?` : `${what}; the newest are ${list} (${listingCommand(log.bundle?.file)} lists more)`,
   )
 }
 

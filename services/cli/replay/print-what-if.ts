@@ -48,7 +48,10 @@ function printTotals(
   line: (tone: 'title' | 'plain' | 'good' | 'bad', text: string) => void,
 ): void {
   line('title', `${touched} of ${count(conversations, 'conversation')} would have gone another way`)
-  line('plain', `saved at most   ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')}`)
+  line(
+    'plain',
+    `saved at most   ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in ${touched === 1 ? 'that turn' : 'those turns'}; of later turns nothing is known`,
+  )
   if (refused.length === 0) return line('good', 'false alarms    none: no call that had succeeded would have been refused')
   line('bad', `false alarms    ${count(refused.length, 'call')} that had succeeded would have been refused:`)
   const repeated = refused.filter(({ repeats }) => repeats).length
@@ -76,14 +79,14 @@ const rungTexts: Record<Decision['rung'], string> = {
 }
 
 function savedText({ roundsSaved, tokensSaved }: Change): string {
-  return roundsSaved === 0 ? '' : `; saves at most ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')}`
+  return roundsSaved === 0 ? '' : `; saves at most ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in that turn`
 }
 
 function addressText({ topic, partition, offset }: Address): string {
   return `${topic}/${partition}/${offset}`
 }
 
-/** What `weir replay --set … --json` prints. Fields are added, none changes its meaning. */
+/** What `weir replay --set … --json` prints; what was saved is of the turn of each change alone (H1). Fields are added, none changes its meaning. */
 export function whatIfJson({ asked, conversations, changes }: WhatIfPage): string {
   const { roundsSaved, tokensSaved, refused } = totalsOf(changes)
   const totals = {

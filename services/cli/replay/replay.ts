@@ -8,6 +8,7 @@ import type { Settings } from '../../../shared/settings.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
+import { entriesOf } from '../policy-pairs.ts'
 import { instantOfFlag } from '../tail/instant-text.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
@@ -15,7 +16,8 @@ import type { Period, ReadLog } from './log-range.ts'
 import { printReplayed, replayedJson } from './print-replayed.ts'
 import { printWhatIf, whatIfJson } from './print-what-if.ts'
 import { replayLog } from './replay-log.ts'
-import { printSweep, sweepJson, sweepPage, sweepSvg } from './sweep.ts'
+import { printSweep, sweepJson, sweepPage } from './sweep.ts'
+import { sweepSvg } from './sweep-plot.ts'
 import type { Sweep } from './what-if/asked.ts'
 import { contentOf, contentsOf, sweepOf } from './what-if/asked.ts'
 import { whatIf } from './what-if/what-if.ts'
@@ -136,7 +138,7 @@ function periodOf({ since, until }: ReplayOptions, now: number): Period {
 
 function wordsFor({ set = [], policy, guard }: Asked): string {
   const parts = [
-    ...set,
+    ...entriesOf(set, { flag: '--set ' }).map(({ key, value }) => `${key}=${value}`),
     ...(policy === undefined ? [] : [`the policy of ${policy}`]),
     ...(guard === undefined ? [] : [`the guard ${guard}`]),
   ]

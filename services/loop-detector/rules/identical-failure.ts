@@ -9,7 +9,7 @@ import type { LoopThresholds } from '../../../shared/messages.ts'
 import type { CallEvidence, Failure } from '../evidence.ts'
 import { identicalFailure as textOf } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'
-import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
+import { beginStreak, climb, matched, roundsText, weightiest } from '../ladder.ts'
 import { sameErrors, transientFailures } from '../patience.ts'
 import { touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -90,14 +90,14 @@ function byArguments(memory: Memory, call: CallEvidence, failure: Failure, loop:
   const isFirm = failure.kind !== 'transient' && streak.firmRounds >= loop.identicalFailures
   if (!isFirm && streak.rounds < transientFailures(loop)) return []
   const what = `${call.tool}(${call.shown.arguments})`
-  return [finding(streak, what, `${what} failed in ${streak.rounds} rounds, last with: ${failure.reason}`)]
+  return [finding(streak, what, `${what} failed in ${roundsText(streak.rounds)}, last with: ${failure.reason}`)]
 }
 
 function byError(memory: Memory, call: CallEvidence, failure: Failure, key: string, loop: LoopThresholds): Finding[] {
   const streak = memory.byError.get(key)
   if (streak === undefined || streak.rounds < sameErrors(failure.kind, streak.namesValues, loop)) return []
   const what = `${call.tool}: ${failure.reason}`
-  return [finding(streak, what, `${call.tool} failed in the same way in ${streak.rounds} rounds: ${failure.reason}`)]
+  return [finding(streak, what, `${call.tool} failed in the same way in ${roundsText(streak.rounds)}: ${failure.reason}`)]
 }
 
 function finding(streak: FailureStreak, key: string, reason: string): Finding {

@@ -6,7 +6,7 @@ import { limits } from '../../../shared/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'
-import { beginStreak, climb, matched, weightiest } from '../ladder.ts'
+import { beginStreak, climb, matched, roundsText, weightiest } from '../ladder.ts'
 import { polls } from '../patience.ts'
 import { touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -58,7 +58,7 @@ function finding(streak: SuccessStreak, call: CallEvidence): Finding {
     rung: climb(streak),
     ordinary: false,
     key: what,
-    reason: `${what} ${call.shown.outcome} in ${streak.rounds} rounds, and nothing else was new`,
+    reason: `${what} ${call.shown.outcome} in ${roundsText(streak.rounds)}, and nothing else was new`,
     text: noProgress(streak.shown, [
       'These identical calls returned the same result each time. Making this call',
       'again will return it again.',

@@ -71,6 +71,33 @@ describe('a bundle beside flags that name a log', () => {
   )
 })
 
+describe('a folder that cannot be used', () => {
+  it.each([
+    [['inspect', 'c', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['report', '-o', 'new.html', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['export', '-o', 'new.weir', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['dead-letters', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['replay', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['import', bundleFile('i3-no-termination'), '--data-folder', 'there.html/d'], 'the folder there.html/d cannot be made'],
+    [['export', '--bundle', bundleFile('i3-no-termination'), '-o', 'there.html/new.weir'], 'there.html/new.weir cannot be written'],
+  ])(
+    'ends weir %j with 2',
+    async (args, words) => {
+      expect(await run(...args)).toEqual({ code: 2, errors: expect.stringContaining(words) })
+    },
+    120_000,
+  )
+})
+
+it('ends with 1 for a conversation that is not there, and says where the others are listed', async () => {
+  expect(await run('inspect', bundleFile('i3-no-termination'), 'quite-another')).toEqual({
+    code: 1,
+    errors: expect.stringMatching(
+      /there is no conversation quite-another; the newest are .* \(weir conversations --bundle \S+\.weir lists more\)\n$/,
+    ),
+  })
+}, 120_000)
+
 it('ends with 2 for a flipped byte, for a file that is there already, and for trouble where 1 is an answer', async () => {
   const results = await Promise.all([
     run('inspect', 'flipped.weir'),
@@ -92,5 +119,6 @@ it('is told by --help, of the command too', async () => {
     return text
   }
   expect(await said()).toContain('Exit codes: 0 done, or the answer is yes.')
+  expect(await said('inspect')).toContain('Exit codes: 0 done; 1 there is no such conversation, or trouble; 2 flags,')
   expect(await said('judge')).toContain('Exit codes: 0 all are as labelled, or none has a label; 1 one is not; 2 trouble, also bad usage.')
 }, 120_000)

@@ -21,7 +21,9 @@ export function contentOf({ set = [], policy }: { set?: readonly string[] | unde
 export function sweepOf(text: string): Sweep {
   const [, given = '', from, to] = /^\s*([^=]+?)\s*=\s*(\d{1,9})\s*\.\.\s*(\d{1,9})\s*$/.exec(text) ?? []
   const [low, high] = [Number(from), Number(to)]
-  if (from === undefined || high < low)
+  if (from !== undefined && high < low)
+    throw new WeirError('usage', `--sweep is '${text}', which goes down; write the lower value first: ${given}=${high}..${low}`)
+  if (from === undefined)
     throw new WeirError('usage', `--sweep is '${text}'; must be a threshold and two whole numbers, as loop.identicalFailures=2..6`)
   if (high - low >= sweepValuesMax)
     throw new WeirError('usage', `--sweep ${text} asks for ${high - low + 1} values; at most ${sweepValuesMax} are tried`)

@@ -1,6 +1,7 @@
 // What would have gone another way, by conversation: the first round of each, and what is known to follow from it.
 // H1. After the first changed decision of a conversation the model would have said something else: nothing of it is known from there on. So what was saved is
-//     told as "at most", as if the model had stopped there; and what would have been refused as if it had gone on as it did.
+//     told as "at most, in that turn", as if the model had stopped there: a later turn might have been another one, shorter too, so of the conversation it is
+//     no bound. And what would have been refused is told as if it had gone on as it did.
 
 import type { CallResult, Rung } from '../../../../shared/messages.ts'
 import type { Address } from '../difference.ts'

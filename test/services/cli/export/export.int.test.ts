@@ -142,7 +142,12 @@ describe('weir export', () => {
         exportBundle({ output: file, where: ['cap=calls'], force: true }, world.settings, output().stream),
       ).rejects.toMatchObject({
         code: 'conversation.unknown',
+        message:
+          'the log has no turn of any conversation that is as you asked; the turns there have no cap: weir conversations shows what there is',
       })
+      await expect(
+        exportBundle({ output: file, where: ['failureClass=no_progress'], force: true }, world.settings, output().stream),
+      ).rejects.toThrow(/that is as you asked; the turns there have failureClass deterministic: weir conversations/)
       expect((await turnsIn(world)).length).toBe(1) // what was there stays until there is something in its place
     })
   })

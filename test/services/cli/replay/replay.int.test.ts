@@ -169,8 +169,16 @@ describe('weir replay', () => {
     await expect(run('i1-reflex-loop', { policy })).rejects.toThrow(words)
   })
 
+  it('takes a threshold by its singular, and tells it by its own name', async () => {
+    const { text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=1'] })
+    expect(text).toMatch(/^What if loop\.identicalFailures=1 had been in force\n/)
+    expect(text).toContain('exec({}) failed in 1 round, last with')
+  })
+
   it('names each good call that would have been refused', async () => {
     const { text } = await run('i3-no-termination', { set: ['loop.identicalSuccesses=2'] })
+    expect(text).toMatch(/ {2}unknown from here; saves at most 5 rounds, \d+ tokens in that turn\n/)
+    expect(text).toMatch(/\nsaved at most {3}5 rounds, \d+ tokens in that turn; of later turns nothing is known\n/)
     expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
     expect(text).toMatch(/weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/)
     expect(text).toContain('3 of them only repeated a call of the same turn, with the same result: that is what a loop is made of')
@@ -214,7 +222,7 @@ describe('weir replay', () => {
     ['a value out of bounds', { set: ['loop.identicalFailures=0'] }, /must be a whole number from 1 to 1000/],
     ['a threshold that is given twice', { set: ['loop.identicalFailures=3', 'loop.identicalFailure=2'] }, /given twice, as "3" and as "2"/],
     ['a sweep out of bounds', { sweep: 'loop.identicalFailures=990..1010' }, /from 1 to 1000/],
-    ['a sweep of nothing', { sweep: 'loop.identicalFailures=6..2' }, /--sweep is/],
+    ['a sweep of nothing', { sweep: 'loop.identicalFailures=6..2' }, /write the lower value first: loop\.identicalFailures=2\.\.6/],
     ['a sweep beside a policy', { sweep: 'loop.cycleLaps=2..3', set: ['loop.cycleLaps=2'] }, /by itself/],
     ['a plot of nothing', { output: 'plot.svg' }, /give that too/],
     ['a time that is none', { since: 'yesterday-ish' }, /--since is/],
