@@ -101,10 +101,12 @@ function told(error: unknown): string {
   const { message, cause = error } = error instanceof Error ? error : { message: String(error) }
   const { code, permission, resource } = cause as { code?: unknown; permission?: unknown; resource?: unknown }
   if (code !== 'ERR_ACCESS_DENIED') return message
-  const denied = `${permission === 'FileSystemRead' ? 'reads' : `asks for ${permission}`}${resource === '' ? '' : ` ${resource}`}`
+  const asked = permission === 'FileSystemRead' ? 'reads' : `asks for ${permission || 'what Node.js keeps from it'}`
+  const denied = resource ? `${asked} ${resource}` : asked
+  const before = message.replace(/:?\s*(?:Access to this API has been restricted.*)?$/s, '')
   const which =
     'while it is loaded its package (the folder of its package.json, or where there is none its own folder) and node_modules, and nothing more'
-  return `${message.replace(/Access to this API has been restricted.*/s, '')}it ${denied}, which a guard in a replay may not: it may read ${which}`
+  return `${before === '' ? '' : `${before}: `}it ${denied}, which a guard in a replay may not: it may read ${which}`
 }
 
 function note({ conversation, turn, round }: GuardedRound): void {
