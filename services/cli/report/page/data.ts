@@ -50,6 +50,8 @@ export type Phrase = string | { code: string }
 /** One conversation, read when it is shown. */
 export type ReportData = {
   timeline: Omit<Timeline, 'turns'> & { turns: ShownTurn[] }
+  /** Null: a run of Weir wrote it. */
+  imported: Imported | null
   sentence: Phrase[]
   tone: Tone
   figures: Figures
@@ -58,6 +60,12 @@ export type ReportData = {
   /** Places of the records that are no turn's, in the table of records. */
   records: Places
 }
+
+/**
+ * Of a conversation out of a transcript: its times are made up, so none of them is shown, and Weir was not in force. `wouldHave`: where it would have stepped in
+ * first, by its defaults; `turn`: by place; null: nowhere.
+ */
+export type Imported = { wouldHave: { turn: number; round: number; rung: string; rule: string; reason: string } | null }
 
 export type ShownTurn = Omit<TurnTimeline, 'rounds'> & {
   /** The record that opened it is there; else the log had deleted it, and maybe more. */
@@ -98,14 +106,14 @@ export type StreakChange = { rule: string; what: string; before: number; after: 
 export type Figures = {
   rounds: number
   loopRounds: number
-  /** From the beginning of each turn to its end, summed up; and of the rounds in loops. */
+  /** From the beginning of each turn to its end, summed up; and of the rounds in loops. 0 of what is imported. */
   ms: number
   loopMs: number
   inputTokens: number
   outputTokens: number
   loopTokens: number
   calls: number
-  /** Calls that were started, and calls that were stopped before they could be. */
+  /** Calls that were started (of what is imported: that have a result of their tool), and calls that were stopped before they could be. */
   ran: number
   stopped: number
 }
