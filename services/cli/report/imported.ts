@@ -16,6 +16,12 @@ export function importedOf(timeline: Timeline): Imported | null {
   return { wouldHave: { ...placeOf(timeline, step), rung: rung ?? '', rule: rule ?? '', reason: reason ?? '' } }
 }
 
+/** Behind the sentence about what happened: an index shows no more of a conversation. */
+export function wouldHaveText({ wouldHave }: Imported, turns: number): string[] {
+  if (wouldHave === null) return []
+  return [` Weir would have stepped in after round ${wouldHave.round}${turns > 1 ? ` of turn ${wouldHave.turn + 1}` : ''}.`]
+}
+
 /** Where a step of its scenario is; each turn begins with one of its user. */
 function placeOf({ conversation, turns }: Timeline, step: number): { turn: number; round: number } {
   let last = 0

@@ -5,7 +5,7 @@ import type { Logged } from '../inspect/logged.ts'
 import { all, inOrder } from '../inspect/logged.ts'
 import type { RoundTimeline, Timeline, TurnTimeline } from '../inspect/timeline.ts'
 import { earlierCalls } from './earlier-calls.ts'
-import { importedOf } from './imported.ts'
+import { importedOf, wouldHaveText } from './imported.ts'
 import { costOf, loopsOf } from './loops.ts'
 import type { Figures, Loop, RecordTable, ReportData, ShownRound, ShownTurn } from './page/data.ts'
 import type { TableBuilder } from './record-table.ts'
@@ -45,7 +45,7 @@ export function reportData(timeline: Timeline, given: readonly Logged[], { readA
     data: {
       timeline: { ...timeline, turns: turns.map(({ shown }) => shown) },
       imported,
-      sentence,
+      sentence: imported === null ? sentence : [...sentence, ...wouldHaveText(imported, turns.length)],
       tone,
       figures,
       ...where,

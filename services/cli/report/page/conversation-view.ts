@@ -39,8 +39,8 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
   const list = roundList(build)
   const tools = toolbar({ onKind: (chosen) => find(chosen, words), onQuery: (query) => find(kind, wordsIn(query)) })
 
-  function show(): void {
-    const isSearched = kind !== 'all' || words.length > 0
+  function show(isForPaper = false): void {
+    const isSearched = !isForPaper && (kind !== 'all' || words.length > 0)
     const matches = isSearched ? (round: ShownRound) => isOfKind(round, kind) && hasWords(round, words) : undefined
     const rows = rowsOf(data, { isOpen, matches })
     list.show(rows)
@@ -146,7 +146,7 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
     const isShort = turns.reduce((sum, { rounds }) => sum + rounds.length, 0) <= printedDetailsMax
     beforePaper = [...unfolded]
     if (isShort) for (const [turn, { loops }] of turns.entries()) for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
-    show()
+    show(true) // all of it: paper does not say what was looked for
     list.fillAll()
     for (const [place, row] of list.rows().entries()) {
       const item = row.kind === 'round' && (isShort || isRemarkable(row)) ? list.reach(place) : undefined

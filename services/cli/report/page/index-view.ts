@@ -52,7 +52,9 @@ function headline(all: number, shown: Map<Group, IndexEntry[]>): string {
   const found = groups.filter((group) => shown.has(group))
   const [only] = found
   const parts = found.map((group) => `${shown.get(group)?.length} ${inShort[group]}`)
-  return found.length === 1 && only !== undefined && shown.get(only)?.length === all
+  const told = found.reduce((sum, group) => sum + (shown.get(group)?.length ?? 0), 0)
+  if (told < all) return `${count(all, 'conversation')}; of the newest ${told}, which are in this page: ${parts.join(', ')}.`
+  return found.length === 1 && only !== undefined
     ? `${count(all, 'conversation')}, all of them ${inShort[only]}.`
     : `${count(all, 'conversation')}: ${parts.join(', ')}.`
 }

@@ -32,7 +32,8 @@ export function rowHead({ timeline: { turns }, imported }: ReportData, row: Row,
 }
 
 function turnHead(turn: ShownTurn, place: number, { turns, isImported }: { turns: number; isImported: boolean }): HTMLElement {
-  const { text, startedAt, rounds, sentence, tone, isWhole } = turn
+  const { text, startedAt, rounds, sentence, tone, isWhole, turn: number } = turn
+  const began = isImported ? '' : `, ${second(startedAt)}`
   return element(
     'div',
     { class: 'turn-head' },
@@ -40,7 +41,7 @@ function turnHead(turn: ShownTurn, place: number, { turns, isImported }: { turns
       'h2',
       {},
       turns === 1 ? 'Rounds' : `Turn ${place + 1} of ${turns}`,
-      element('span', { class: 'faint' }, ` ${count(rounds.length, 'round')}${isImported ? '' : `, ${second(startedAt)}`}`),
+      element('span', { class: 'faint' }, ` turn ${number} in the log, ${count(rounds.length, 'round')}${began}`),
     ),
     turns > 1 && element('p', { class: 'turn-asked' }, text === null ? '(its text is no longer in the log)' : flowing(text)),
     turns > 1 && !isWhole && element('p', { class: 'warning' }, 'Its beginning is missing: the log had deleted it before it was read.'),

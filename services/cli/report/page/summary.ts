@@ -24,7 +24,7 @@ export function summary({ timeline, imported, sentence, tone, figures }: ReportD
     ),
     element('h1', { class: `sentence ${tone}` }, phrases(sentence)),
     missing(turns),
-    imported !== null && importedNote(imported, turns.length),
+    imported !== null && importedNote(imported),
     imported === null ? figuresOf(figures, turns) : figuresOfImported(figures, imported),
   )
 }
@@ -45,12 +45,11 @@ function missing(turns: ShownTurn[]): HTMLElement | null {
 }
 
 /** What its records do not say, and what Weir would have said to it. */
-function importedNote({ wouldHave }: Imported, turns: number): HTMLElement {
-  const where = wouldHave === null ? '' : `round ${wouldHave.round}${turns > 1 ? ` of turn ${wouldHave.turn + 1}` : ''}`
+function importedNote({ wouldHave }: Imported): HTMLElement {
   const judged: Child[] =
     wouldHave === null
       ? ['By its defaults it would not have stepped in']
-      : [`By its defaults it would have stepped in after ${where}, by ${wouldHave.rule} (${wouldHave.rung}): `, code(wouldHave.reason)]
+      : [`By its defaults it would have stepped in by ${wouldHave.rule} (${wouldHave.rung}): `, code(wouldHave.reason)]
   return element(
     'p',
     { class: 'missing', role: 'note' },

@@ -40,7 +40,7 @@ describe('the report of an imported transcript', () => {
   it('tells no time, which calls have a result, and where Weir would have stepped in', async () => {
     const talk = [user('hello'), assistant('Hi.'), user('fix the tests'), ...looping, assistant('I cannot.')]
     const data = await reported(talk)
-    expect(told(data)).toBe('Both turns ended with an answer.')
+    expect(told(data)).toBe('Both turns ended with an answer. Weir would have stepped in after round 3 of turn 2.')
     expect(data.timeline.turns.map((turn) => told({ ...data, ...turn } as ReportData))).toEqual([
       'The agent answered after 1 round.',
       'The agent answered after 5 rounds.',
@@ -72,7 +72,8 @@ describe('the report of an imported transcript', () => {
       await browser.evaluate('document.querySelectorAll(".round-head").forEach((one) => one.click())')
       const text = await browser.evaluate<string>('document.querySelector("#page").innerText')
       expect(text).toContain('Imported from a transcript; its times are made up')
-      expect(text).toContain('By its defaults it would have stepped in after round 3, by identical-failure@')
+      expect(text).toContain('Weir would have stepped in after round 3.')
+      expect(text).toContain('By its defaults it would have stepped in by identical-failure@')
       expect(text).toContain('all of them have a result')
       expect(text).not.toContain('no loop was found')
       expect(text).not.toMatch(/\d (?:ms|s)\b/)
