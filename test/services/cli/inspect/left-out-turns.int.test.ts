@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { listConversations } from '../../../../services/cli/conversations/conversations.ts'
 import { inspect } from '../../../../services/cli/inspect/inspect.ts'
 import { judgeFile } from '../../../../services/cli/judge/judge.ts'
 import { messageOf } from '../../../../services/cli/message-of.ts'
@@ -75,6 +76,15 @@ describe('a turn of which a bundle has the history only', () => {
     const [, data = ''] = /<script[^>]*id="data-0"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
     const { timeline } = JSON.parse(data)
     expect(timeline).toMatchObject({ state: 'idle', turns: [{ isWhole: true }] })
+  })
+
+  it('is not counted by weir conversations', async () => {
+    const listed = async (bundle: string) => {
+      const { stream, text } = output()
+      await listConversations(settings, { bundle, limit: '10' }, stream)
+      return text()
+    }
+    expect(await listed(file)).toBe(await listed(bundleFile(name)))
   })
 
   it('is not counted by weir judge', async () => {
