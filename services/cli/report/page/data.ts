@@ -26,7 +26,7 @@ export type IndexEntry = {
   rounds: number
   loopRounds: number
   tokens: number
-  /** Turns that had not ended, and turns whose beginning the log had no longer got. */
+  /** Turns that had not ended (of what is imported none: nothing of it runs), and turns whose beginning the log had no longer got. */
   openTurns: number
   cutTurns: number
   /** Of its first and its last record; null: nothing of it is known but its id. */
@@ -37,8 +37,10 @@ export type IndexEntry = {
 }
 
 /** In the order in which somebody wants to see them. */
-export const groups = ['loop', 'unanswered', 'open', 'limited', 'answered'] as const
-/** loop: the loop-detector stepped in, however it ended. The others have no loop; which one tells the newest turn. */
+export const groups = ['loop', 'imported', 'unanswered', 'open', 'limited', 'answered'] as const
+/**
+ * loop: the loop-detector stepped in, however it ended. imported: it would have, had it been there. The others have no loop; which one tells the newest turn.
+ */
 export type Group = (typeof groups)[number]
 
 /** good: answered. warning: answered in the end, or open. bad: anything else. */

@@ -9,6 +9,7 @@ import { number, percent, phrases } from './words.ts'
 
 const headings: Record<Group, string> = {
   loop: 'Caught in a loop',
+  imported: 'Weir would have stepped in',
   unanswered: 'Ended without an answer',
   open: 'Still running when the log was read',
   limited: 'Answered at a limit, cut short or cancelled',
@@ -17,6 +18,7 @@ const headings: Record<Group, string> = {
 
 const inShort: Record<Group, string> = {
   loop: 'caught in a loop',
+  imported: 'in which Weir would have stepped in',
   unanswered: 'without an answer',
   open: 'still running',
   limited: 'cut short by a limit or by somebody',

@@ -64,6 +64,19 @@ describe('the report of an imported transcript', () => {
     ])
   })
 
+  it('stands in the index under what Weir would have done, else under how it was left, and not among those that run', async () => {
+    const group = async (messages: Said[]) => {
+      await reported(messages)
+      const [, index = ''] = /<script[^>]*id="index"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
+      const [{ group, openTurns, from, to }] = JSON.parse(index).conversations
+      expect({ openTurns, from, to }).toEqual({ openTurns: 0, from: null, to: null })
+      return group
+    }
+    expect(await group([user('fix the tests'), ...looping, assistant('I cannot.')])).toBe('imported')
+    expect(await group([user('fix the tests'), calling('a', 'ls')])).toBe('limited')
+    expect(await group([user('hello'), assistant('Hi.')])).toBe('answered')
+  })
+
   inBrowser('shows that it is one at its top, and neither an axis of time nor how long anything took', async () => {
     await reported([user('fix the tests'), ...looping, assistant('I cannot.')])
     const browser = await openChromium(program ?? '')
