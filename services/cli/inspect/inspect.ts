@@ -8,8 +8,10 @@ import type { OpenLog } from '../open-log.ts'
 import { withLog } from '../open-log.ts'
 import { columnsOfOutput, painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
+import { count } from '../terminal/quantities.ts'
 import { knownRecords } from './known-records.ts'
 import { pageOf } from './print-timeline.ts'
+import { contextTurns } from './recorded.ts'
 import type { Timeline } from './timeline.ts'
 import { timelineOf } from './timeline-of.ts'
 
@@ -52,13 +54,24 @@ export async function inspect(
   { json, full = false, reasoning = false, bundle }: InspectOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const timeline = await withLog(settings, (log) => readTimeline(conversation, log, reasoning), { bundle })
+  const { timeline, context } = await withLog(
+    settings,
+    async (log) => ({
+      timeline: await readTimeline(conversation, log, reasoning),
+      context: (await contextTurns(conversation, log)).length,
+    }),
+    { bundle },
+  )
   if (json) {
     out.write(`${printableJson(timeline)}\n`)
     return
   }
-  const { lines } = pageOf(timeline, { columns: columnsOfOutput(out), full })
-  for (const { text, tone } of lines) out.write(`${painted(out, tone, text)}\n`)
+  const page = pageOf(timeline, { columns: columnsOfOutput(out), full })
+  if (context > 0) {
+    page.blank()
+    page.line(0, `Left out of the bundle: ${count(context, 'earlier turn')}, whose history is in it as context`, 'faint')
+  }
+  for (const { text, tone } of page.lines) out.write(`${painted(out, tone, text)}\n`)
 }
 
 async function readTimeline(conversation: string, log: OpenLog, reasoning: boolean): Promise<Timeline> {

@@ -4,7 +4,8 @@
 //     clocks of brokers differ.
 // I2. Each round ends in the inbox. When the conversation has nothing under way by its last record there, what that record itself led to is written
 //     within `afterMs`. Else the rest of the log is read.
-// I3. A bundle is asked by conversation, and the time bounds nothing.
+// I3. A bundle is asked by conversation, and the time bounds nothing. The history of turns that it leaves out is there because requests read it: it is
+//     context and no turn, or each of them would be one that never ended.
 // I4. Memory: one batch, and the records of this conversation.
 
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
@@ -43,10 +44,25 @@ export async function recordsOf(conversation: string, log: OpenLog): Promise<Log
 }
 
 /** A bundle has an index by conversation, so nothing of others is read. */
-function recordsInBundle(conversation: string, bundle: Bundle, history: Logged[], partition: number): Logged[] {
+function recordsInBundle(conversation: string, bundle: Bundle, all: Logged[], partition: number): Logged[] {
   const { topicPrefix } = bundle.facts
+  const context = new Set(contextTurnsIn(conversation, bundle, all))
+  const history = all.filter(({ message }) => message?.type !== 'history-entry' || !context.has(message.turn))
   const own = bundle.recordsOf(conversation).filter((record) => record.partition === partition)
   return [...history, ...own.map((record) => logged(record.topic.slice(topicPrefix.length) as TopicName | GuardTopicName, record))]
+}
+
+/** The turns of which a bundle has the history only, for the requests that read it: the bundle has others of this conversation. None of a log. */
+export async function contextTurns(conversation: string, log: OpenLog): Promise<number[]> {
+  if (log.bundle === undefined) return []
+  return contextTurnsIn(conversation, log.bundle, await historyOf(conversation, log, partitionOf(conversation, log.partitions)))
+}
+
+function contextTurnsIn(conversation: string, bundle: Bundle, history: Logged[]): number[] {
+  const exported = new Set(bundle.turnsOf(conversation))
+  if (exported.size === 0) return []
+  const known = history.flatMap(({ message }) => (message?.type === 'history-entry' ? [message.turn] : []))
+  return [...new Set(known)].filter((turn) => !exported.has(turn))
 }
 
 async function historyOf(conversation: string, log: OpenLog, partition: number): Promise<Logged[]> {

@@ -73,7 +73,7 @@ export const timelineSchema = {
  * `timeline`: as `weir inspect ID --json` prints it; that of an earlier Weir lacks settings and hints. Of a tool the latest declaration counts. Rounds without
  * a response are left out: nothing of them was said. What an imported transcript was played with is none of its own settings, so the defaults judge it.
  */
-export function scenarioOf({ conversation, turns }: Timeline): Scenario {
+export function scenarioOf({ conversation, turns }: Pick<Timeline, 'conversation' | 'turns'>): Scenario {
   let response = 0
   const settings = new Map<Step, OwnSettings>()
   const steps = turns.flatMap(({ rounds }): Step[] => [

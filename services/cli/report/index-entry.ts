@@ -6,7 +6,7 @@ import type { Group, IndexEntry, ReportData } from './page/data.ts'
 export type Entered = { conversation: string; from: number | null; to: number | null; place: number }
 
 export function indexEntry({ conversation, from, to, place }: Entered, data: ReportData): IndexEntry {
-  const { timeline, sentence, tone, figures } = data
+  const { timeline, imported, sentence, tone, figures } = data
   return {
     ...{ conversation, from, to, place, sentence, tone },
     group: groupOf(data),
@@ -14,15 +14,17 @@ export function indexEntry({ conversation, from, to, place }: Entered, data: Rep
     rounds: figures.rounds,
     loopRounds: figures.loopRounds,
     tokens: figures.inputTokens + figures.outputTokens,
-    openTurns: timeline.turns.filter(({ end }) => end === null).length,
+    openTurns: imported === null ? timeline.turns.filter(({ end }) => end === null).length : 0,
     cutTurns: timeline.turns.filter(({ isWhole }) => !isWhole).length,
   }
 }
 
 /** What somebody looks for first comes first: an answer says nothing of the loop before it. Else the newest turn counts: who failed may be answered by now. */
-function groupOf({ timeline: { turns, messages }, tone }: ReportData): Group {
+function groupOf({ timeline: { turns, messages }, imported, tone }: ReportData): Group {
   if (turns.some(({ loops }) => loops.length > 0)) return 'loop'
+  if (imported !== null && imported.wouldHave !== null) return 'imported'
   const newest = turns.at(-1)
+  if (imported !== null) return groupsByTone[newest?.tone ?? tone] // nothing of it runs
   if (newest?.end === null || messages.some(({ end }) => end === null)) return 'open'
   return groupsByTone[newest?.tone ?? tone]
 }

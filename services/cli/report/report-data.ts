@@ -1,10 +1,11 @@
 // What a report shows of one conversation: its timeline with what is found out about it, and its raw records. Pure.
 
-import type { Declaration } from '../../../shared/messages.ts'
+import type { Declaration, ResultStatus } from '../../../shared/messages.ts'
 import type { Logged } from '../inspect/logged.ts'
 import { all, inOrder } from '../inspect/logged.ts'
 import type { RoundTimeline, Timeline, TurnTimeline } from '../inspect/timeline.ts'
 import { earlierCalls } from './earlier-calls.ts'
+import { importedOf, wouldHaveText } from './imported.ts'
 import { costOf, loopsOf } from './loops.ts'
 import type { Figures, Loop, RecordTable, ReportData, ShownRound, ShownTurn } from './page/data.ts'
 import type { TableBuilder } from './record-table.ts'
@@ -22,18 +23,20 @@ export type Where = { partition: number; topicPrefix: string; readAt?: number | 
  */
 export function reportData(timeline: Timeline, given: readonly Logged[], { readAt = 0, ...where }: Where): MadeReport {
   const table = beginTable()
+  const imported = importedOf(timeline)
+  const isImported = imported !== null
   const byMessage = new Map(timeline.turns.map(({ messageId, turn }) => [messageId, turn]))
   const byTurn = Map.groupBy(inOrder(given), (record) => turnOf(record, byMessage))
   const opened = new Set(given.filter(({ topic }) => topic === 'conversation-events').map(({ offset }) => offset))
   const turns = timeline.turns.map((turn) => {
     const records = byTurn.get(turn.turn) ?? []
-    return shownTurn({ turn, records, isWhole: opened.has(turn.turn), until: untilOf(turn, records, readAt) }, table)
+    return shownTurn({ turn, records, isWhole: opened.has(turn.turn), isImported, until: untilOf(turn, records, readAt) }, table)
   })
   const shown = new Set(timeline.turns.map(({ turn }) => turn))
   const others = [...byTurn].flatMap(([turn, records]) => (turn !== undefined && shown.has(turn) ? [] : records))
   const figures = turns.map(({ figures }) => figures).reduce(summed, nothing)
   const told = sentenceOfAll(
-    turns.map(({ shown }, index) => ({ ...shown, turn: timeline.turns[index] as TurnTimeline })),
+    turns.map(({ shown }, index) => ({ ...shown, isImported, turn: timeline.turns[index] as TurnTimeline })),
     figures,
   )
   const [only] = turns
@@ -41,7 +44,8 @@ export function reportData(timeline: Timeline, given: readonly Logged[], { readA
   return {
     data: {
       timeline: { ...timeline, turns: turns.map(({ shown }) => shown) },
-      sentence,
+      imported,
+      sentence: imported === null ? sentence : [...sentence, ...wouldHaveText(imported, turns.length)],
       tone,
       figures,
       ...where,
@@ -51,12 +55,12 @@ export function reportData(timeline: Timeline, given: readonly Logged[], { readA
   }
 }
 
-type Found = { turn: TurnTimeline; records: Logged[]; isWhole: boolean; until: number }
+type Found = { turn: TurnTimeline; records: Logged[]; isWhole: boolean; isImported: boolean; until: number }
 
-function shownTurn({ turn, records, isWhole, until }: Found, table: TableBuilder): { shown: ShownTurn; figures: Figures } {
+function shownTurn({ turn, records, isWhole, isImported, until }: Found, table: TableBuilder): { shown: ShownTurn; figures: Figures } {
   const byRound = Map.groupBy(records, roundOf)
   const loops = loopsOf(turn.rounds)
-  const figures = figuresOf(turn, loops, until)
+  const figures = isImported ? figuresOfImported(turn) : figuresOf(turn, loops, until)
   const streaks = streaksOf(records)
   const earlier = earlierCalls()
   const rounds = turn.rounds.map((round): ShownRound => {
@@ -70,7 +74,7 @@ function shownTurn({ turn, records, isWhole, until }: Found, table: TableBuilder
     }
   })
   const others = [...byRound].flatMap(([round, own]) => (round === undefined || round === 0 ? own : []))
-  const told = sentenceOf({ turn, loops, isWhole }, figures)
+  const told = sentenceOf({ turn, loops, isWhole, isImported }, figures)
   return { shown: { ...turn, ...told, isWhole, until, loops, rounds, records: table.add(others) }, figures }
 }
 
@@ -110,6 +114,18 @@ function figuresOf({ rounds, startedAt, end }: TurnTimeline, loops: Loop[], unti
     loopMs: loops.reduce((sum, { ms }) => sum + ms, 0),
     loopTokens: loops.reduce((sum, { tokens }) => sum + tokens, 0),
   }
+}
+
+/** Nobody started its calls here: one that has a result of its tool has run. */
+function figuresOfImported({ rounds }: TurnTimeline): Figures {
+  const ran = rounds.flatMap(({ calls }) => calls.filter(({ result }) => result !== null && ranBy[result.status])).length
+  return { ...rounds.map(figuresOfRound).reduce(summed, nothing), ran }
+}
+
+/** Of outcome_unknown the transcript has no result. */
+const ranBy: Record<ResultStatus, boolean> = {
+  ...{ ok: true, error: true, timed_out: true },
+  ...{ outcome_unknown: false, rejected: false, vetoed: false, skipped: false },
 }
 
 function figuresOfRound(round: RoundTimeline): Figures {

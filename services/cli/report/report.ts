@@ -80,9 +80,16 @@ function sourceOf({ bus }: Settings, bundle: string | undefined): string {
   return bus === 'kafka' ? 'Kafka' : 'a data folder'
 }
 
-function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'redaction'> {
-  return { exportedAt: bundle === undefined ? null : Date.parse(bundle.facts.madeAt), redaction: bundle?.facts.redaction ?? null }
+function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'redaction'> & Partial<Pick<ReportIndex, 'source'>> {
+  if (bundle === undefined) return { exportedAt: null, redaction: null }
+  const { madeAt, redaction, source } = bundle.facts
+  const about = { exportedAt: Date.parse(madeAt), redaction }
+  if (!source.startsWith(transcriptSource)) return about
+  return { ...about, source: `transcripts, at made-up times, in the bundle ${basename(bundle.file)}` }
 }
+
+/** How weir import-transcript says of what it made a bundle. */
+const transcriptSource = 'transcript '
 
 /** A bundle says what was so when it was made. Undefined: the conversation was played out of a transcript, at times that were made up. */
 function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
@@ -114,7 +121,8 @@ async function read(log: OpenLog, { conversation, turn, reasoning = false }: Wan
       continue
     }
     const { report, from, to } = reportOf(id, inOrder(records), { log, turn, reasoning })
-    const entry = indexEntry({ conversation: id, from, to, place: reports.length }, report.data)
+    const times = report.data.imported === null ? { from, to } : { from: null, to: null }
+    const entry = indexEntry({ conversation: id, ...times, place: reports.length }, report.data)
     rounds += entry.rounds
     entries.push(entry)
     reports.push(report)

@@ -9,12 +9,12 @@ import type { Figures, Loop, Phrase, Tone } from './page/data.ts'
 
 export type Told = { sentence: Phrase[]; tone: Tone }
 
-/** `isWhole`: its beginning is there. */
-export type ToldTurn = { turn: TurnTimeline; loops: Loop[]; isWhole: boolean }
+/** `isWhole`: its beginning is there. `isImported`: out of a transcript, which says nothing of times and of how a turn was left. */
+export type ToldTurn = { turn: TurnTimeline; loops: Loop[]; isWhole: boolean; isImported: boolean }
 
 /** `figures`: of this turn alone. */
-export function sentenceOf({ turn, loops, isWhole }: ToldTurn, figures: Figures): Told {
-  const { phrases, tone } = endOf(turn, loops)
+export function sentenceOf({ turn, loops, isWhole, isImported }: ToldTurn, figures: Figures): Told {
+  const { phrases, tone } = endOf(turn, { loops, isImported })
   const cost = costOf(figures, { isWhole, isOver: turn.end !== null })
   return { sentence: [...phrases, ...shareOf(loops, figures, isWhole), ...cost, '.'], tone }
 }
@@ -35,7 +35,7 @@ export function sentenceOfAll(turns: (Told & ToldTurn)[], figures: Figures): Tol
     return { sentence: [all, ...looped, ...end], tone: 'good' }
   }
   const place = turns.indexOf(worst) + 1
-  const { phrases } = endOf(worst.turn, worst.loops)
+  const { phrases } = endOf(worst.turn, worst)
   return { sentence: [all, `; turn ${place}: `, ...lowered(phrases), ...end], tone: worst.tone }
 }
 
@@ -47,16 +47,15 @@ function shareWords(some: number, all: number): string {
 
 type End = { phrases: Phrase[]; tone: Tone }
 
-function endOf(turn: TurnTimeline, loops: Loop[]): End {
+function endOf(turn: TurnTimeline, { loops, isImported }: Pick<ToldTurn, 'loops' | 'isImported'>): End {
   const { end, rounds, startedAt } = turn
+  if (isImported && (end === null || end.outcome === 'cancelled')) return leftIn(turn)
   if (end === null) {
     const last = rounds.at(-1)
     const where = last === undefined ? '' : `, in round ${last.round}`
     return { phrases: [`Still running when the log was read${where}: `, ...waitsFor(last), ...loopText(loops, '; ')], tone: 'warning' }
   }
-  const lasted = took(Math.max(0, end.at - startedAt))
-  const after =
-    end.totals.rounds === 0 ? `after ${lasted}, before the model was asked` : `after ${roundsText(end.totals.rounds)} and ${lasted}`
+  const after = afterText(end.totals.rounds, isImported ? null : took(Math.max(0, end.at - startedAt)))
   switch (end.outcome) {
     case 'answered':
       return answered(end, loops, after)
@@ -68,6 +67,22 @@ function endOf(turn: TurnTimeline, loops: Loop[]): End {
       return { phrases: [`Ended without an answer ${after}: `, ...failureText(end, turn, loops)], tone: 'bad' }
     default:
       return unreachable(end.outcome)
+  }
+}
+
+/** `lasted` null: nobody knows. */
+function afterText(rounds: number, lasted: string | null): string {
+  if (lasted === null) return `after ${roundsText(rounds)}`
+  return rounds === 0 ? `after ${lasted}, before the model was asked` : `after ${roundsText(rounds)} and ${lasted}`
+}
+
+/** A transcript that stops short of an answer, or in which the next message came before one. */
+function leftIn({ end, rounds }: TurnTimeline): End {
+  const last = rounds.at(-1)
+  const where = last === undefined ? ', before the model was asked' : ` in round ${last.round}`
+  return {
+    phrases: [`The transcript ${end === null ? 'ends' : 'goes on to the next message'}${where}, without an answer`],
+    tone: 'warning',
   }
 }
 

@@ -18,6 +18,8 @@ export type Bundle = {
   readonly facts: BundleFacts
   /** By conversation, then in their order. */
   turns(): Iterable<BundleTurn>
+  /** The numbers of those of a conversation. */
+  turnsOf(conversation: string): number[]
   /** Those that stand under the key of a conversation, by topic, then by offset; without its history, which has keys of its own. */
   recordsOf(conversation: string): StoredRecord[]
   /** Names of all topics in it, without the prefix. */
@@ -55,6 +57,7 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
     `SELECT topic, partition, ${columns} FROM records WHERE conversation = ? AND topic <> 'history' ORDER BY topic, partition, offset`,
   )
   ofConversation.setReturnArrays(true)
+  const turnsOf = db.prepare('SELECT turn FROM turns WHERE conversation = ? ORDER BY turn')
   const ends = db.prepare('SELECT min(offset) AS first, max(offset) AS last FROM records WHERE topic = ? AND partition = ?')
   let isClosed = false
 
@@ -148,6 +151,7 @@ export async function openBundle(file: string, clock: Clock, options: OpenOption
       const found = ofConversation.all(conversation) as unknown as [topic: string, partition: number, ...row: Row][]
       return found.map(([topic, partition, ...row]) => stored(facts.topicPrefix + topic, partition, row))
     },
+    turnsOf: (conversation) => turnsOf.all(conversation).map(({ turn }) => Number(turn)),
     topics: () => [...kinds].map(([name, kind]) => ({ name, kind })),
     *turns() {
       for (const row of db.prepare('SELECT * FROM turns').iterate()) yield turnIn(row)

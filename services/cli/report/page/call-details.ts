@@ -12,7 +12,10 @@ import { argumentDiff } from './member-diff.ts'
 import { markOfCall } from './tones.ts'
 import { code, quote } from './words.ts'
 
-export function callDetails(call: CallTimeline, found: CallFindings | undefined, turn: ShownTurn): HTMLElement {
+/** `isImported`: when it ran is made up. */
+type In = { turn: ShownTurn; isImported: boolean }
+
+export function callDetails(call: CallTimeline, found: CallFindings | undefined, { turn, isImported }: In): HTMLElement {
   const { name, id, raw, verdict, result } = call
   const mark = markOfCall(call)
   const hasTrouble = call.problem !== null || call.repair !== null || call.disputed
@@ -38,7 +41,7 @@ export function callDetails(call: CallTimeline, found: CallFindings | undefined,
         element('p', { class: 'bad' }, `${verdict.reason} `, element('span', { class: 'faint' }, `(${verdict.code})`)),
       ),
     verdict.kind === 'not-cleared' && verdict.reason !== '' && part('Not let through', element('p', {}, verdict.reason)),
-    tries(call),
+    !isImported && tries(call),
     result !== null &&
       part(
         result.status === 'ok' ? 'Result' : 'What the model reads',

@@ -35,12 +35,12 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
   let current = -1
 
   const isOpen = (turn: number, loop: number) => unfolded.has(`${turn}/${loop}`)
-  const time: Chart = chart(data, { isOpen, onRound: goToRound, onLoop: goToLoop })
+  const time: Chart | undefined = data.imported !== null ? undefined : chart(data, { isOpen, onRound: goToRound, onLoop: goToLoop })
   const list = roundList(build)
   const tools = toolbar({ onKind: (chosen) => find(chosen, words), onQuery: (query) => find(kind, wordsIn(query)) })
 
-  function show(): void {
-    const isSearched = kind !== 'all' || words.length > 0
+  function show(isForPaper = false): void {
+    const isSearched = !isForPaper && (kind !== 'all' || words.length > 0)
     const matches = isSearched ? (round: ShownRound) => isOfKind(round, kind) && hasWords(round, words) : undefined
     const rows = rowsOf(data, { isOpen, matches })
     list.show(rows)
@@ -98,7 +98,7 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
     const key = `${turn}/${loop}`
     if (!unfolded.delete(key)) unfolded.add(key)
     show()
-    time.draw()
+    time?.draw()
     go(list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop))
   }
 
@@ -107,7 +107,7 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
   function choose(place: number): void {
     current = place
     const row = list.rows()[place]
-    time.point(row?.turn ?? 0, row?.kind === 'round' ? row.round : undefined)
+    time?.point(row?.turn ?? 0, row?.kind === 'round' ? row.round : undefined)
   }
 
   function go(place: number): void {
@@ -146,23 +146,23 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
     const isShort = turns.reduce((sum, { rounds }) => sum + rounds.length, 0) <= printedDetailsMax
     beforePaper = [...unfolded]
     if (isShort) for (const [turn, { loops }] of turns.entries()) for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
-    show()
+    show(true) // all of it: paper does not say what was looked for
     list.fillAll()
     for (const [place, row] of list.rows().entries()) {
       const item = row.kind === 'round' && (isShort || isRemarkable(row)) ? list.reach(place) : undefined
       if (item !== undefined) openRow(item, row as Row & { kind: 'round' })
     }
-    time.draw(paperPixels)
+    time?.draw(paperPixels)
   }
 
   function printed(): void {
     unfolded.clear()
     for (const key of beforePaper ?? []) unfolded.add(key)
     show()
-    time.draw()
+    time?.draw()
   }
 
-  const main = element('main', {}, time.node, exchange(data), troubles(data), tools.node, list.node)
+  const main = element('main', {}, time?.node, exchange(data), troubles(data), tools.node, list.node)
   const node = element('div', { class: 'conversation' }, summary(data, index), main)
   const unbind = bindKeys({
     next: () => move(1),
@@ -173,13 +173,13 @@ export function conversationView(data: ReportData, index: ReportIndex, readRecor
     clear: tools.clear,
   })
   const resized = new ResizeObserver(() => {
-    if (!matchMedia('print').matches) time.draw()
+    if (!matchMedia('print').matches) time?.draw()
   })
   show()
   return {
     node,
     drawn() {
-      resized.observe(time.node)
+      if (time !== undefined) resized.observe(time.node)
       window.addEventListener('beforeprint', print)
       window.addEventListener('afterprint', printed)
     },
@@ -201,7 +201,7 @@ function troubles({ timeline: { messages, troubles, unreadable } }: ReportData):
   const lines = [
     ...troubles.map(
       ({ stage, reason, topic, partition, offset }) =>
-        `${stage} could not take a record: ${reason}${topic === null ? '' : ` (${topic}-${partition}-${offset})`}`,
+        `${stage} could not take a record: ${reason}${topic === null ? '' : ` (${topic}/${partition}/${offset})`}`,
     ),
     ...messages.map(
       ({ text, messageId, end }) =>

@@ -26,7 +26,7 @@ export type IndexEntry = {
   rounds: number
   loopRounds: number
   tokens: number
-  /** Turns that had not ended, and turns whose beginning the log had no longer got. */
+  /** Turns that had not ended (of what is imported none: nothing of it runs), and turns whose beginning the log had no longer got. */
   openTurns: number
   cutTurns: number
   /** Of its first and its last record; null: nothing of it is known but its id. */
@@ -37,8 +37,10 @@ export type IndexEntry = {
 }
 
 /** In the order in which somebody wants to see them. */
-export const groups = ['loop', 'unanswered', 'open', 'limited', 'answered'] as const
-/** loop: the loop-detector stepped in, however it ended. The others have no loop; which one tells the newest turn. */
+export const groups = ['loop', 'imported', 'unanswered', 'open', 'limited', 'answered'] as const
+/**
+ * loop: the loop-detector stepped in, however it ended. imported: it would have, had it been there. The others have no loop; which one tells the newest turn.
+ */
 export type Group = (typeof groups)[number]
 
 /** good: answered. warning: answered in the end, or open. bad: anything else. */
@@ -50,6 +52,8 @@ export type Phrase = string | { code: string }
 /** One conversation, read when it is shown. */
 export type ReportData = {
   timeline: Omit<Timeline, 'turns'> & { turns: ShownTurn[] }
+  /** Null: a run of Weir wrote it. */
+  imported: Imported | null
   sentence: Phrase[]
   tone: Tone
   figures: Figures
@@ -58,6 +62,12 @@ export type ReportData = {
   /** Places of the records that are no turn's, in the table of records. */
   records: Places
 }
+
+/**
+ * Of a conversation out of a transcript: its times are made up, so none of them is shown, and Weir was not in force. `wouldHave`: where it would have stepped in
+ * first, by its defaults; `turn`: by place; null: nowhere.
+ */
+export type Imported = { wouldHave: { turn: number; round: number; rung: string; rule: string; reason: string } | null }
 
 export type ShownTurn = Omit<TurnTimeline, 'rounds'> & {
   /** The record that opened it is there; else the log had deleted it, and maybe more. */
@@ -98,14 +108,14 @@ export type StreakChange = { rule: string; what: string; before: number; after: 
 export type Figures = {
   rounds: number
   loopRounds: number
-  /** From the beginning of each turn to its end, summed up; and of the rounds in loops. */
+  /** From the beginning of each turn to its end, summed up; and of the rounds in loops. 0 of what is imported. */
   ms: number
   loopMs: number
   inputTokens: number
   outputTokens: number
   loopTokens: number
   calls: number
-  /** Calls that were started, and calls that were stopped before they could be. */
+  /** Calls that were started (of what is imported: that have a result of their tool), and calls that were stopped before they could be. */
   ran: number
   stopped: number
 }

@@ -9,6 +9,7 @@ import { number, percent, phrases } from './words.ts'
 
 const headings: Record<Group, string> = {
   loop: 'Caught in a loop',
+  imported: 'Weir would have stepped in',
   unanswered: 'Ended without an answer',
   open: 'Still running when the log was read',
   limited: 'Answered at a limit, cut short or cancelled',
@@ -17,6 +18,7 @@ const headings: Record<Group, string> = {
 
 const inShort: Record<Group, string> = {
   loop: 'caught in a loop',
+  imported: 'in which Weir would have stepped in',
   unanswered: 'without an answer',
   open: 'still running',
   limited: 'cut short by a limit or by somebody',
@@ -52,7 +54,9 @@ function headline(all: number, shown: Map<Group, IndexEntry[]>): string {
   const found = groups.filter((group) => shown.has(group))
   const [only] = found
   const parts = found.map((group) => `${shown.get(group)?.length} ${inShort[group]}`)
-  return found.length === 1 && only !== undefined && shown.get(only)?.length === all
+  const told = found.reduce((sum, group) => sum + (shown.get(group)?.length ?? 0), 0)
+  if (told < all) return `${count(all, 'conversation')}; of the newest ${told}, which are in this page: ${parts.join(', ')}.`
+  return found.length === 1 && only !== undefined
     ? `${count(all, 'conversation')}, all of them ${inShort[only]}.`
     : `${count(all, 'conversation')}: ${parts.join(', ')}.`
 }

@@ -44,10 +44,11 @@ export function recordsView(read: () => RecordTable): RecordsView {
   }
 }
 
-function recordNode(table: RecordTable, row: (string | number)[], { partition, topicPrefix }: ReportData, base: number): HTMLElement {
+function recordNode(table: RecordTable, row: (string | number)[], data: ReportData, base: number): HTMLElement {
+  const { partition, topicPrefix, imported } = data
   const [topic, offset, time, id, type, ...fields] = row
   const shape = table.types[Number(type)]
-  const address = `${topicPrefix}${table.topics[Number(topic)]}-${partition}-${offset}`
+  const address = `${topicPrefix}${table.topics[Number(topic)]}/${partition}/${offset}`
   const word = shape?.type ?? (type === -2 ? 'left out: the page would have become too large' : 'cannot be decoded by this Weir')
   const late = Number(time) - base
   const node = element(
@@ -58,7 +59,7 @@ function recordNode(table: RecordTable, row: (string | number)[], { partition, t
       {},
       element('code', { class: 'address' }, address),
       element('span', { class: shape === undefined ? 'warning' : '' }, word),
-      element('span', { class: 'faint digits' }, late < 0 ? `−${took(-late)}` : `+${took(late)}`),
+      element('span', { class: 'faint digits' }, imported !== null ? '' : late < 0 ? `−${took(-late)}` : `+${took(late)}`),
     ),
   )
   node.addEventListener('toggle', () => {
@@ -66,7 +67,7 @@ function recordNode(table: RecordTable, row: (string | number)[], { partition, t
     const body = Object.fromEntries((shape?.fields ?? []).map((field, index) => [field, table.values[Number(fields[index])]]))
     const about = id === '' ? 'observed' : `derived, id ${id}`
     node.append(
-      element('p', { class: 'faint note' }, `${new Date(Number(time)).toISOString()}, ${about}`),
+      element('p', { class: 'faint note' }, `${new Date(Number(time)).toISOString()}${imported === null ? '' : ' (made up)'}, ${about}`),
       quote(JSON.stringify(body, null, 2), 'json'),
     )
   })

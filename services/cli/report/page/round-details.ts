@@ -14,6 +14,7 @@ import { code, number, quote } from './words.ts'
 
 export function roundDetails(data: ReportData, turn: ShownTurn, round: ShownRound, records: RecordsView): HTMLElement {
   const { nudge, callsLeft, attempts, response, failure, note, calls, found, guards, intervention, streaks } = round
+  const isImported = data.imported !== null
   const troubled = attempts.filter(({ end }) => end !== 'answer')
   const main = [
     callsLeft === 0 && element('p', { class: 'warning' }, 'Text only: the model was asked once more and could not call a tool.'),
@@ -23,13 +24,13 @@ export function roundDetails(data: ReportData, turn: ShownTurn, round: ShownRoun
     failure !== null &&
       block('No response', element('p', { class: 'bad' }, `${failure.reason} `, element('span', { class: 'faint' }, `(${failure.class})`))),
     failure === null && note !== null && element('p', { class: 'bad' }, note),
-    calls.map((call, index) => callDetails(call, found[index], turn)),
+    calls.map((call, index) => callDetails(call, found[index], { turn, isImported })),
   ]
   const aside = [
     intervention !== null && interventionBlock(intervention),
     guards.length > 0 && block('Guards', guardLines(guards)),
     streaks.length > 0 && streakBlock(streaks),
-    timesBlock(round, turn.until),
+    !isImported && timesBlock(round, turn.until),
     response !== null && usageBlock(response),
   ]
   return element(

@@ -19,20 +19,21 @@ const besideMax = 90
 const marksMax = 4
 
 /** The head of a row, which opens it. */
-export function rowHead({ timeline: { turns } }: ReportData, row: Row, slowestMs: number): HTMLElement {
+export function rowHead({ timeline: { turns }, imported }: ReportData, row: Row, slowestMs: number): HTMLElement {
   const turn = turns[row.turn] as ShownTurn
   switch (row.kind) {
     case 'turn':
-      return turnHead(turn, row.turn, turns.length)
+      return turnHead(turn, row.turn, { turns: turns.length, isImported: imported !== null })
     case 'loop':
       return loopHead(turn, row.loop, row.isOpen)
     case 'round':
-      return roundHead(turn, turn.rounds[row.round] as ShownRound, slowestMs)
+      return roundHead(turn, turn.rounds[row.round] as ShownRound, imported !== null ? null : slowestMs)
   }
 }
 
-function turnHead(turn: ShownTurn, place: number, turns: number): HTMLElement {
-  const { text, startedAt, rounds, sentence, tone, isWhole } = turn
+function turnHead(turn: ShownTurn, place: number, { turns, isImported }: { turns: number; isImported: boolean }): HTMLElement {
+  const { text, startedAt, rounds, sentence, tone, isWhole, turn: number } = turn
+  const began = isImported ? '' : `, ${second(startedAt)}`
   return element(
     'div',
     { class: 'turn-head' },
@@ -40,7 +41,7 @@ function turnHead(turn: ShownTurn, place: number, turns: number): HTMLElement {
       'h2',
       {},
       turns === 1 ? 'Rounds' : `Turn ${place + 1} of ${turns}`,
-      element('span', { class: 'faint' }, ` ${count(rounds.length, 'round')}, ${second(startedAt)}`),
+      element('span', { class: 'faint' }, ` turn ${number} in the log, ${count(rounds.length, 'round')}${began}`),
     ),
     turns > 1 && element('p', { class: 'turn-asked' }, text === null ? '(its text is no longer in the log)' : flowing(text)),
     turns > 1 && !isWhole && element('p', { class: 'warning' }, 'Its beginning is missing: the log had deleted it before it was read.'),
@@ -68,10 +69,11 @@ function loopHead({ loops, rounds }: ShownTurn, place: number, isOpen: boolean):
   )
 }
 
-function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLElement {
+/** `slowestMs` null: no time of it is known. */
+function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number | null): HTMLElement {
   const { askedAt, endedAt, calls } = round
   const marks = marksOfRound(round)
-  const begins = askedAt === null ? '' : `+${took(Math.max(0, askedAt - turn.startedAt))}`.replace(/^\+0 ms$/, '0')
+  const begins = askedAt === null || slowestMs === null ? '' : `+${took(Math.max(0, askedAt - turn.startedAt))}`.replace(/^\+0 ms$/, '0')
   return element(
     'button',
     { type: 'button', class: 'head round-head', 'aria-expanded': 'false', 'data-row': '' },
@@ -84,8 +86,12 @@ function roundHead(turn: ShownTurn, round: ShownRound, slowestMs: number): HTMLE
       marks.length > marksMax && element('span', { class: 'faint' }, `+${marks.length - marksMax + 1}`),
     ),
     element('span', { class: calls.length > 0 ? 'what two' : 'what' }, whatOf(round, flagsOf(round))),
-    timeBar(round, slowestMs, turn.until),
-    element('span', { class: 'took' }, askedAt === null || endedAt === null ? 'open' : took(Math.max(0, endedAt - askedAt))),
+    slowestMs === null ? element('span', { class: 'time-bar' }) : timeBar(round, slowestMs, turn.until),
+    element(
+      'span',
+      { class: 'took' },
+      askedAt === null || endedAt === null ? 'open' : slowestMs !== null && took(Math.max(0, endedAt - askedAt)),
+    ),
   )
 }
 

@@ -1,12 +1,13 @@
 // The top of a report: why it ended, what share was a loop, what it cost; and for each turn what was asked and what was answered.
 
 import { second, took } from '../../terminal/quantities.ts'
-import type { Figures, ReportData, ReportIndex, ShownTurn } from './data.ts'
+import type { Figures, Imported, ReportData, ReportIndex, ShownTurn } from './data.ts'
+import type { Child } from './element.ts'
 import { element } from './element.ts'
 import { originLine } from './origin.ts'
-import { number, percent, phrases, quote } from './words.ts'
+import { code, number, percent, phrases, quote } from './words.ts'
 
-export function summary({ timeline, sentence, tone, figures }: ReportData, index: ReportIndex): HTMLElement {
+export function summary({ timeline, imported, sentence, tone, figures }: ReportData, index: ReportIndex): HTMLElement {
   const { conversation, turns } = timeline
   const { conversations } = index
   const agents = [...new Set(turns.map(({ agent }) => agent))].filter((agent) => agent !== '').join(', ')
@@ -19,11 +20,12 @@ export function summary({ timeline, sentence, tone, figures }: ReportData, index
       conversations.length > 1 && element('a', { href: '#' }, `all ${conversations.length} conversations`),
       element('span', {}, 'conversation ', element('b', {}, conversation)),
       agents !== '' && element('span', {}, `agent ${agents}`),
-      began !== undefined && element('span', {}, second(began)),
+      imported === null ? began !== undefined && element('span', {}, second(began)) : element('span', {}, 'imported from a transcript'),
     ),
     element('h1', { class: `sentence ${tone}` }, phrases(sentence)),
     missing(turns),
-    figuresOf(figures, turns),
+    imported !== null && importedNote(imported),
+    imported === null ? figuresOf(figures, turns) : figuresOfImported(figures, imported),
   )
 }
 
@@ -40,6 +42,35 @@ function missing(turns: ShownTurn[]): HTMLElement | null {
     element('b', {}, `The beginning of ${which} is missing: `),
     `the log had deleted it before it was read.${from} Rounds, times and tokens are those of what is left.`,
   )
+}
+
+/** What its records do not say, and what Weir would have said to it. */
+function importedNote({ wouldHave }: Imported): HTMLElement {
+  const judged: Child[] =
+    wouldHave === null
+      ? ['By its defaults it would not have stepped in']
+      : [`By its defaults it would have stepped in by ${wouldHave.rule} (${wouldHave.rung}): `, code(wouldHave.reason)]
+  return element(
+    'p',
+    { class: 'missing', role: 'note' },
+    element('b', {}, 'Imported from a transcript; its times are made up: '),
+    'only its order counts, and no time is shown. Weir was not in force here. ',
+    judged,
+    '. weir judge, and weir replay --set with other thresholds, tell what it would have done.',
+  )
+}
+
+function figuresOfImported({ rounds, inputTokens, outputTokens, calls, ran }: Figures, { wouldHave }: Imported): HTMLElement {
+  const tokens = inputTokens + outputTokens
+  const counted = tokens === 0 ? 'the transcript counts none' : `${number(inputTokens)} in, ${number(outputTokens)} out`
+  const results = ran === calls ? (calls === 1 ? 'it has a result' : 'all of them have a result') : `${number(ran)} of them have a result`
+  const items = [
+    figure('Loop', '–', `Weir was not in force; it would${wouldHave === null ? ' not' : ''} have stepped in`, wouldHave !== null),
+    figure('Rounds', number(rounds), 'in their order; nobody knows how long they took'),
+    figure('Tokens', number(tokens), counted),
+    figure('Tool calls', number(calls), calls === 0 ? 'the model called no tool' : results),
+  ]
+  return element('dl', { class: 'figures' }, items)
 }
 
 function figuresOf(figures: Figures, turns: ShownTurn[]): HTMLElement {
