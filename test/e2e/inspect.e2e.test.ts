@@ -141,7 +141,7 @@ describe('weir inspect', () => {
   it('says what to do where there is no log, or none with these topics', async () => {
     const nowhere = await desk.run(['inspect', 'mixed', '--data-folder', 'nowhere'])
     expect(nowhere).toMatchObject({
-      code: 1,
+      code: 2,
       errors: expect.stringMatching(/^weir: there is no log at nowhere\/weir\.db: name the folder/),
     })
     const other = await desk.run(['inspect', 'mixed', '--topic-prefix', 'other.'])
