@@ -20,6 +20,8 @@ export type ReadLog = {
   topicPrefix: string
   partitions: number
   turns?: ((partition: number, turn: Offset) => boolean) | undefined
+  /** What is before its begin was left out with its turns, not deleted. */
+  isBundle?: boolean
 }
 
 export type Period = { since: Milliseconds | undefined; until: Milliseconds | undefined }
@@ -70,7 +72,7 @@ export async function rangesOf(log: ReadLog, { since, until }: Period, chosen: r
   /** The time from which on nothing is missing; undefined: nothing is missing at all. */
   async function cutOf(ends: EndsOfTopic[]): Promise<Milliseconds | undefined> {
     // A bundle begins where its first turn does, and says itself which of them are whole.
-    const trimmed = log.turns === undefined ? ends.filter(({ name, begin }) => begin > 0 && topics[name].kind === 'log') : []
+    const trimmed = log.isBundle === true ? [] : ends.filter(({ name, begin }) => begin > 0 && topics[name].kind === 'log')
     const cuts = since === undefined ? [] : [since]
     for (const { topic, partition, begin, end } of trimmed) {
       const [oldest] = await log.bus.read({ topic, partition, from: begin, to: end, limit: 1 })

@@ -122,7 +122,7 @@ function readOnly({ bus, topicPrefix, partitions, importedTurns, bundle }: OpenL
   if (bundle === undefined) return read
   const whole = new Set<string>()
   for (const { partition, turn, whole: isWhole } of bundle.turns()) if (isWhole) whole.add(`${partition}/${turn}`)
-  return { ...read, turns: (partition, turn) => whole.has(`${partition}/${turn}`) }
+  return { ...read, turns: (partition, turn) => whole.has(`${partition}/${turn}`), isBundle: true }
 }
 
 /** Throws `usage`. */

@@ -113,33 +113,37 @@ async function until(isSo: () => boolean): Promise<void> {
 const ended = ({ written }: World) => written.some(({ type }) => type === 'attempt-failed' || type === 'attempt-finished')
 
 /** Writes again and again until the client has left. */
+/** A sign of life each 50 ms. The limit is far above that: server and client are one process here, which may stand still. */
+const livelyStallMs = 1_000
+
 function trickle(response: ServerResponse, bytes: string): void {
-  const timer = setInterval(() => response.write(bytes), stallMs / 4)
+  const timer = setInterval(() => response.write(bytes), livelyStallMs / 20)
   response.on('close', () => clearInterval(timer))
 }
 
 describe.each(apis)('a server of %s', (api) => {
   const stream = { 'content-type': 'text/event-stream' }
-  const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * stallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
+  const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * livelyStallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
   const silent = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
 
-  it.each<[string, string, (response: ServerResponse) => void]>([
-    ['never sends its headers', silent, () => {}],
-    ['sends its headers and nothing else', silent, (response) => response.writeHead(200, stream).flushHeaders()],
-    ['falls silent in the middle', silent, (response) => response.writeHead(200, stream).write(beginnings[api])],
-    ['falls silent in the middle of an error', silent, (response) => response.writeHead(500).write('{"error":')],
-    ['sends comments and never an answer', wordless, (response) => trickle(response.writeHead(200, stream), ': wait\n\n')],
-    ['sends an event that never ends', wordless, (response) => trickle(response.writeHead(200, stream), 'data: {"a":\n')],
+  it.each<[string, string, number, (response: ServerResponse) => void]>([
+    ['never sends its headers', silent, stallMs, () => {}],
+    ['sends its headers and nothing else', silent, stallMs, (response) => response.writeHead(200, stream).flushHeaders()],
+    ['falls silent in the middle', silent, stallMs, (response) => response.writeHead(200, stream).write(beginnings[api])],
+    ['falls silent in the middle of an error', silent, stallMs, (response) => response.writeHead(500).write('{"error":')],
+    ['sends comments and never an answer', wordless, livelyStallMs, (response) => trickle(response.writeHead(200, stream), ': wait\n\n')],
+    ['sends an event that never ends', wordless, livelyStallMs, (response) => trickle(response.writeHead(200, stream), 'data: {"a":\n')],
     [
       'begins an answer, and then sends only comments',
       wordless,
+      livelyStallMs,
       (response) => {
         response.writeHead(200, stream).write(beginnings[api])
         trickle(response, ': wait\n\n')
       },
     ],
-  ])('that %s is given up, and its connection is closed', async (_, reason, answer) => {
-    const world = await ask(api, answer)
+  ])('that %s is given up, and its connection is closed', async (_, reason, silenceMs, answer) => {
+    const world = await ask(api, answer, silenceMs)
     await until(() => ended(world))
     expect(world.written.at(-1)).toMatchObject({ type: 'attempt-failed', class: 'transient', retryable: true, reason })
     await until(() => world.open() === 0)

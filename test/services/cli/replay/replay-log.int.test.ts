@@ -57,10 +57,13 @@ describe('replaying a log', () => {
     expect(first).toMatchObject({ kind: 'added', stage: 'conversation', inputRecord: undefined })
   })
 
-  it('judges nothing whose beginning was deleted, and names it', async () => {
+  it.each([
+    ['a log', undefined],
+    ['a log that was imported whole', () => true],
+  ])('judges nothing of %s whose beginning was deleted, and names it', async (_, turns) => {
     const whole = await changedLog('i1-reflex-loop', asItIs)
     const log = {
-      ...whole,
+      ...{ ...whole, turns },
       bus: {
         ...whole.bus,
         ends: async (topic: string) => (await whole.bus.ends(topic)).map((ends) => ({ ...ends, begin: Math.floor(ends.end / 2) })),
