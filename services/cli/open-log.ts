@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs'
 import type { Bundle } from '../../shared/bus/bundle/bus.ts'
 import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
-import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
-import type { Bus, Offset, PartitionEnds } from '../../shared/bus/port.ts'
+import type { Bus, PartitionEnds } from '../../shared/bus/port.ts'
 import { systemClock } from '../../shared/clock.ts'
 import { WeirError } from '../../shared/errors.ts'
 import { createLog } from '../../shared/log.ts'
@@ -23,8 +22,8 @@ export type OpenLog = {
   /** The tables of the bus can be asked by key at once. Else it would copy them first, and reading them through once is less. */
   hasIndex: boolean
   progress: Progress
-  /** Whether all records of a turn are there, in a log that was imported; undefined: it was not. */
-  importedTurns?: ((partition: number, turn: Offset) => boolean) | undefined
+  /** Of a log of the embedded bus. */
+  logFile?: string | undefined
   /** Undefined: it is a log, not a bundle of one. */
   bundle?: Bundle | undefined
 }
@@ -44,8 +43,8 @@ export async function withLog<T>(settings: Settings, look: (log: OpenLog) => Pro
   const progress = createProgress(process.stderr, systemClock, process.env)
   try {
     const partitions = await partitionsIn(bus, settings)
-    const importedTurns = settings.bus === 'embedded' ? importedTurnsIn(existingLogFile(settings)) : undefined
-    return await look({ bus, topicPrefix, partitions, hasIndex: settings.bus === 'embedded', progress, importedTurns })
+    const logFile = settings.bus === 'embedded' ? existingLogFile(settings) : undefined
+    return await look({ bus, topicPrefix, partitions, hasIndex: logFile !== undefined, progress, logFile })
   } finally {
     progress.end()
     await bus.close()

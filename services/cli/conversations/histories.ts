@@ -4,7 +4,7 @@ import { partitionOf } from '../../../shared/bus/partition.ts'
 import type { StoredRecord } from '../../../shared/bus/port.ts'
 import type { HistoryEntry, Usage } from '../../../shared/messages.ts'
 import { historyPrefix } from '../../../shared/topology.ts'
-import { contextTurns } from '../inspect/recorded.ts'
+import { contextIn } from '../inspect/recorded.ts'
 import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
@@ -22,8 +22,8 @@ export async function historiesOf(log: OpenLog, max: number): Promise<Histories>
   return async (conversation) => {
     const partition = partitionOf(conversation, log.partitions)
     const records = await log.bus.list({ topic: `${log.topicPrefix}history`, partition, prefix: historyPrefix(conversation) })
-    const left = new Set(await contextTurns(conversation, log))
-    return records.flatMap((record) => usageOf(record) ?? []).filter(({ turn }) => !left.has(turn))
+    const isContext = contextIn(conversation, log.bundle)
+    return records.flatMap((record) => usageOf(record) ?? []).filter(({ turn }) => !isContext(turn))
   }
 }
 

@@ -21,6 +21,7 @@ import { sizeOf } from './file-values.ts'
 import type { TranscriptFormat } from './formats.ts'
 import type { LeftOut } from './left-out.ts'
 import { createLeftOut } from './left-out.ts'
+import { transcriptSource } from './made-up-settings.ts'
 import { createPlayer } from './played.ts'
 import type { TranscriptFile } from './read-transcripts.ts'
 import { readTranscripts } from './read-transcripts.ts'
@@ -49,7 +50,7 @@ export async function importTranscript(file: string, options: ImportTranscriptOp
       const played = await play(transcripts, { bundle, leftOut, signal, progress }).finally(progress.end)
       if (played.turns === 0) throw invalid(file, `there is no turn in it that Weir could play: ${leftOut.lines().join('; ')}`)
       const facts = { topicPrefix, partitions, asked: JSON.stringify({ transcript: file }), redaction: null }
-      const made = { madeAt: new Date(systemClock.now()).toISOString(), source: `transcript ${format}` }
+      const made = { madeAt: new Date(systemClock.now()).toISOString(), source: transcriptSource + format }
       await bundle.finish({ ...made, ...facts }, signal)
       const what = [count(played.conversations, 'conversation'), count(played.turns, 'turn'), count(bundle.records, 'record')].join(', ')
       const lines = [`${output}: ${what}`, ...[...repetitionsIn(transcripts.repeated), ...leftOut.lines()].map((line) => `  ${line}`)]

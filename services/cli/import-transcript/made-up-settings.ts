@@ -6,6 +6,9 @@ import { limits } from '../../../shared/limits.ts'
 import type { AgentSettings } from '../../../shared/messages.ts'
 import type { RoundTimeline } from '../inspect/timeline.ts'
 
+/** What a bundle of such conversations says of where it comes from begins so; behind it stands the format. */
+export const transcriptSource = 'transcript '
+
 /** Rules that ask no threshold: they judge, and what they would have done is told and not done. */
 const rulesWithoutThreshold = ['chanting', 'monologue', 'unread-call']
 

@@ -46,23 +46,24 @@ export async function recordsOf(conversation: string, log: OpenLog): Promise<Log
 /** A bundle has an index by conversation, so nothing of others is read. */
 function recordsInBundle(conversation: string, bundle: Bundle, all: Logged[], partition: number): Logged[] {
   const { topicPrefix } = bundle.facts
-  const context = new Set(contextTurnsIn(conversation, bundle, all))
-  const history = all.filter(({ message }) => message?.type !== 'history-entry' || !context.has(message.turn))
+  const isContext = contextIn(conversation, bundle)
+  const history = all.filter(({ message }) => message?.type !== 'history-entry' || !isContext(message.turn))
   const own = bundle.recordsOf(conversation).filter((record) => record.partition === partition)
   return [...history, ...own.map((record) => logged(record.topic.slice(topicPrefix.length) as TopicName | GuardTopicName, record))]
 }
 
-/** The turns of which a bundle has the history only, for the requests that read it: the bundle has others of this conversation. None of a log. */
-export async function contextTurns(conversation: string, log: OpenLog): Promise<number[]> {
-  if (log.bundle === undefined) return []
-  return contextTurnsIn(conversation, log.bundle, await historyOf(conversation, log, partitionOf(conversation, log.partitions)))
+/** Whether a bundle has of a turn the history only, for the requests that read it: it has others of this conversation. Not so of a log. */
+export function contextIn(conversation: string, bundle: Bundle | undefined): (turn: number) => boolean {
+  const exported = new Set(bundle?.turnsOf(conversation))
+  return (turn) => exported.size > 0 && !exported.has(turn)
 }
 
-function contextTurnsIn(conversation: string, bundle: Bundle, history: Logged[]): number[] {
-  const exported = new Set(bundle.turnsOf(conversation))
-  if (exported.size === 0) return []
+/** Those turns. */
+export async function contextTurns(conversation: string, log: OpenLog): Promise<number[]> {
+  if (log.bundle === undefined) return []
+  const history = await historyOf(conversation, log, partitionOf(conversation, log.partitions))
   const known = history.flatMap(({ message }) => (message?.type === 'history-entry' ? [message.turn] : []))
-  return [...new Set(known)].filter((turn) => !exported.has(turn))
+  return [...new Set(known)].filter(contextIn(conversation, log.bundle))
 }
 
 async function historyOf(conversation: string, log: OpenLog, partition: number): Promise<Logged[]> {

@@ -3,6 +3,7 @@
 // Exit codes: 0 the same, or what was asked is told; 1 something differs; 2 trouble, and where there was nothing to compare.
 
 import { cutTurns } from '../../../shared/bus/bundle/bus.ts'
+import { importedTurnsIn } from '../../../shared/bus/embedded/imported.ts'
 import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
@@ -117,9 +118,9 @@ async function trySweep(
 }
 
 /** What a replay sees of a log: nothing by which it could change it. */
-function readOnly({ bus, topicPrefix, partitions, importedTurns, bundle }: OpenLog): ReadLog {
-  const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions, turns: importedTurns }
-  if (bundle === undefined) return read
+function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): ReadLog {
+  const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
+  if (bundle === undefined) return { ...read, turns: logFile === undefined ? undefined : importedTurnsIn(logFile) }
   const whole = new Set<string>()
   for (const { partition, turn, whole: isWhole } of bundle.turns()) if (isWhole) whole.add(`${partition}/${turn}`)
   return { ...read, turns: (partition, turn) => whole.has(`${partition}/${turn}`), isBundle: true }

@@ -7,7 +7,7 @@ import { WeirError } from '../../../shared/errors.ts'
 import type { Settings } from '../../../shared/settings.ts'
 import { refuseTaken, writeWhole } from '../../../shared/whole-file.ts'
 import { newestIds } from '../conversations/newest-activity.ts'
-import { isPlayed } from '../import-transcript/made-up-settings.ts'
+import { isPlayed, transcriptSource } from '../import-transcript/made-up-settings.ts'
 import { knownRecords } from '../inspect/known-records.ts'
 import type { Logged } from '../inspect/logged.ts'
 import { inOrder } from '../inspect/logged.ts'
@@ -87,9 +87,6 @@ function aboutBundle({ bundle }: OpenLog): Pick<ReportIndex, 'exportedAt' | 'red
   if (!source.startsWith(transcriptSource)) return about
   return { ...about, source: `transcripts, at made-up times, in the bundle ${basename(bundle.file)}` }
 }
-
-/** How weir import-transcript says of what it made a bundle. */
-const transcriptSource = 'transcript '
 
 /** A bundle says what was so when it was made. Undefined: the conversation was played out of a transcript, at times that were made up. */
 function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
