@@ -16,6 +16,8 @@ COPY bin/weir bin/
 COPY schemas schemas
 COPY shared shared
 COPY services services
+COPY client client
+COPY apps apps
 # Local copies of tables, where a container has a volume there or not; nothing else is written but /tmp.
 RUN mkdir --parents /var/lib/weir && chown node:node /var/lib/weir && ln --symbolic /app/bin/weir /usr/local/bin/weir
 ENV NODE_ENV=production \

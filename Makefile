@@ -34,7 +34,7 @@ check: types lint dead-code schemas-check import-rules ## check types, lint, for
 
 types: $(EVERYTHING)
 	$(NODE) node_modules/typescript/bin/tsc
-	$(NODE) node_modules/typescript/bin/tsc -p services/cli/report/page
+	$(NODE) node_modules/typescript/bin/tsc -p apps/report/page
 
 lint: $(EVERYTHING)
 	$(BIOME) check --error-on-warnings

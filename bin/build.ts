@@ -13,12 +13,12 @@ const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
 const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' })
 if (status !== 0) process.exit(1)
 rmSync(join(dist, 'schemas'), { recursive: true, force: true }) // generates what is compiled already; of it only types are used
-dropUnused(join(dist, 'services', 'weir.d.ts'))
+dropUnused(join(dist, 'client', 'weir.d.ts'))
 
 // Whatever else lies among the sources is read at run time: the template of `weir init`, the schema of agent files, the tool of the demo, and the page of
 // `weir report`, whose script goes as it is, because it is only text until a browser has it.
-const page = join(root, 'services', 'cli', 'report', 'page', sep)
-for (const folder of ['services', 'shared'])
+const page = join(root, 'apps', 'report', 'page', sep)
+for (const folder of ['apps', 'client', 'services', 'shared'])
   cpSync(join(root, folder), join(dist, folder), { recursive: true, filter: (path) => !path.endsWith('.ts') || path.startsWith(page) })
 cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
 

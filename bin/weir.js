@@ -8,7 +8,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-const program = new URL('../dist/services/cli/main.js', import.meta.url)
+const program = new URL('../dist/apps/cli/main.js', import.meta.url)
 const needed = engines.node.replace('>=', '')
 if (isOlder(process.versions.node, needed))
   fail(`Node.js ${needed} or newer is needed, and this is ${process.versions.node}: install a newer one (https://nodejs.org).`)

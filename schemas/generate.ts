@@ -1,11 +1,11 @@
 // Generator: turns schemas/**/*.avsc into the types that the code uses and the registry that the codec uses.
 //
-//   node schemas/generate.ts             writes shared/messages.ts and schemas/lock.json
+//   node schemas/generate.ts             writes shared/contract/messages.ts and schemas/lock.json
 //   node schemas/generate.ts --check     writes nothing; exit code 1 names the first file that differs
 //   node schemas/generate.ts --release   also marks every schema as released: from then on records with its id may exist somewhere
 //
 // Owns: reading and checking the .avsc files, the TypeScript text, the rules by which the lock changes.
-// Does not own: reading and writing records (shared/codec.ts), what may change between two versions (compatibility.ts).
+// Does not own: reading and writing records (shared/codec/codec.ts), what may change between two versions (compatibility.ts).
 //
 // G1. The id of a released schema means that schema for ever. Records outlive the code that wrote them.
 // G2. The lock is enough: each of its schemas is self-contained, so a reader needs no .avsc file.
@@ -173,7 +173,7 @@ function checkReferences(schemas: Schemas, place: string, schema: Schema): void 
   }
   if (schema.type === 'map') return checkReferences(schemas, place, schema.values)
   if (schema.type !== 'array') return
-  // The codec trusts no count that is larger than the bytes that follow (shared/codec.ts, C3), so an item has at least one byte.
+  // The codec trusts no count that is larger than the bytes that follow (shared/codec/codec.ts, C3), so an item has at least one byte.
   if (isEmpty(schemas, schema.items)) throw new SchemaError(`${place} is an array of items without content. Count them in a long instead.`)
   checkReferences(schemas, place, schema.items)
 }
@@ -428,7 +428,7 @@ export function generate(paths: Paths, flags: string[], print: (line: string) =>
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const here = import.meta.dirname
-  const paths = { schemas: here, lock: join(here, 'lock.json'), messages: join(here, '../shared/messages.ts') }
+  const paths = { schemas: here, lock: join(here, 'lock.json'), messages: join(here, '../shared/contract/messages.ts') }
   try {
     process.exitCode = generate(paths, process.argv.slice(2), (line) => console.error(line))
   } catch (error) {

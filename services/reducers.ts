@@ -1,9 +1,9 @@
 // The reducers of all stages, and nothing that touches the world: what decides, for whoever runs decisions again. services/stages.ts has the same stages
-// with their side effects. test/services/cli/replay/imports.unit.test.ts holds this file, and the replay that uses it, to importing no performer.
+// with their side effects. test/apps/replay/imports.unit.test.ts holds this file, and the replay that uses it, to importing no performer.
 
-import type { Message } from '../shared/messages.ts'
-import type { Stage } from '../shared/stage.ts'
-import type { StageName } from '../shared/topology.ts'
+import type { Message } from '../shared/contract/messages.ts'
+import type { Stage } from '../shared/contract/stage.ts'
+import type { StageName } from '../shared/contract/topology.ts'
 import { accumulator } from './accumulator/reducer.ts'
 import { approval } from './approval/reducer.ts'
 import { conversation } from './conversation/reducer.ts'

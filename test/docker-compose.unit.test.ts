@@ -4,11 +4,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { badModels } from '../services/cli/demo/reflex-model.ts'
-import { loadAgents } from '../services/weir.ts'
-import { limits } from '../shared/limits.ts'
-import { settingTable } from '../shared/settings.ts'
-import { stageNames } from '../shared/topology.ts'
+import { badModels } from '../apps/demo/reflex-model.ts'
+import { loadAgents } from '../client/weir.ts'
+import { limits } from '../shared/contract/limits.ts'
+import { stageNames } from '../shared/contract/topology.ts'
+import { settingTable } from '../shared/settings/settings.ts'
 
 type Service = {
   command?: string[]
@@ -65,7 +65,7 @@ describe('docker-compose.yml', () => {
 
 describe('the agents of the demo over Docker', () => {
   it('are one for each bad model, which its model service knows by name', () => {
-    const agents = loadAgents(join(root, 'services', 'cli', 'demo', 'agents'), {})
+    const agents = loadAgents(join(root, 'apps', 'demo', 'agents'), {})
     expect([...agents.values()].map(({ name, model }) => [name, model.name, model.baseUrl])).toEqual(
       badModels.map((bad) => [`demo-${bad}`, bad, 'http://demo-model:8080']),
     )

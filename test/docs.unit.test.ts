@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { settingTable } from '../shared/settings.ts'
-import { stages, topics } from '../shared/topology.ts'
+import { stages, topics } from '../shared/contract/topology.ts'
+import { settingTable } from '../shared/settings/settings.ts'
 
 const root = join(import.meta.dirname, '..')
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -45,10 +45,10 @@ describe('ARCHITECTURE.md', () => {
 
 describe('what is looked for', () => {
   const sample =
-    'In `shared/limits.ts` (not ../shared/other), test/e2e, `services/<name>/reducer.ts`.\n\n    make demo\n\nWe make bread; `make test ARGS=x`.'
+    'In `shared/contract/limits.ts` (not ../shared/other), test/e2e, `services/<name>/reducer.ts`.\n\n    make demo\n\nWe make bread; `make test ARGS=x`.'
 
   it('is every path into the tree, in code or not, without what only stands for a name', () => {
-    expect(pathsIn(sample)).toEqual(['shared/limits.ts', 'test/e2e'])
+    expect(pathsIn(sample)).toEqual(['shared/contract/limits.ts', 'test/e2e'])
   })
 
   it('is every target in code, and no word in prose', () => {
@@ -58,7 +58,7 @@ describe('what is looked for', () => {
 
 /** Paths from the root of the checkout into its folders, and files at the root that are named as code. */
 function pathsIn(text: string): string[] {
-  const inFolders = [...text.matchAll(/(?<![\w./<-])(?:\.ci|bin|schemas|services|shared|test)\/[\w./<>*-]*/g)].map(([path]) =>
+  const inFolders = [...text.matchAll(/(?<![\w./<-])(?:\.ci|apps|bin|client|docs|schemas|services|shared|test)\/[\w./<>*-]*/g)].map(([path]) =>
     path.replace(/[./]+$/, ''),
   )
   const atRoot = [...text.matchAll(/`([A-Za-z][\w.-]*\.(?:md|json|js|yml)|Makefile|LICENSE)`/g)].map(([, path]) => path ?? '')

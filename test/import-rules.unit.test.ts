@@ -15,7 +15,31 @@ type Import = { target: string; atRuntime: boolean }
 type Node = { type: string; [key: string]: unknown }
 type Rule = (files: Parsed[]) => string[]
 
-const treeFolders = ['schemas', 'services', 'shared', 'test']
+const treeFolders = ['apps', 'client', 'schemas', 'services', 'shared', 'test']
+
+/** From top to bottom: a folder imports only folders below it. */
+const floors = [
+  'apps/cli',
+  'apps/http',
+  'apps/service',
+  'apps/demo',
+  'apps/report',
+  'apps/replay',
+  'apps/transcripts',
+  'apps/bundles',
+  'apps/history',
+  'apps/terminal',
+  'client',
+  'services',
+  'shared/runtime',
+  'shared/bus',
+  'shared/agents',
+  'shared/settings',
+  'shared/codec',
+  'shared/contract',
+  'shared/lib',
+  'schemas',
+]
 
 describe('the tree', () => {
   const tree = treeFolders.flatMap(sourcesIn).map(parse)
@@ -25,18 +49,46 @@ describe('the tree', () => {
     expect(tree.length).toBeGreaterThan(1)
   })
 
+  test('imports only downwards', () => expect(onlyBelow(tree)).toEqual([]))
   test('keeps services apart', () => expect(servicesApart(tree)).toEqual([]))
-  test('keeps shared and schemas below the services', () => expect(sharedBelow(tree)).toEqual([]))
   test('keeps kafkajs and node:sqlite behind the bus', () => expect(driversBehindTheBus(tree)).toEqual([]))
   test('has no barrels', () => expect(noBarrels(tree)).toEqual([]))
   test('names files by nouns of the domain', () => expect(domainNames(tree)).toEqual([]))
   test('keeps reducers pure', () => expect(pureReducers(tree)).toEqual([]))
 })
 
+describe('only below', () => {
+  test('reports a folder that imports one above it', () => {
+    const files = {
+      'shared/runtime/run.ts': `import '../../services/stages.ts'; import './fold.ts'; import '../bus/range.ts'`,
+      'schemas/generate.ts': `import '../services/executor/reducer.ts'; import '../shared/lib/errors.ts'`,
+      'apps/report/report.ts': `import '../service/metrics.ts'; import '../history/open-log.ts'; import '../../client/weir.ts'`,
+    }
+    expect(offences(onlyBelow, files)).toEqual([
+      'shared/runtime/run.ts imports services/stages.ts; a folder imports only folders below it',
+      'schemas/generate.ts imports services/executor/reducer.ts; a folder imports only folders below it',
+      'schemas/generate.ts imports shared/lib/errors.ts; a folder imports only folders below it',
+      'apps/report/report.ts imports apps/service/metrics.ts; a folder imports only folders below it',
+    ])
+  })
+
+  test('reports a source that stands in no folder of the list, and who imports it', () => {
+    const files = { 'shared/clock.ts': '', 'services/executor/performer.ts': `import '../../shared/clock.ts'` }
+    expect(offences(onlyBelow, files)).toEqual([
+      'shared/clock.ts stands in no folder of the list',
+      'services/executor/performer.ts imports shared/clock.ts; a folder imports only folders below it',
+    ])
+  })
+
+  test('reports product code that imports a test', () => {
+    expect(offences(onlyBelow, { 'client/weir.ts': `import '../test/support/clock.ts'` })).toHaveLength(1)
+  })
+})
+
 describe('services apart', () => {
   test('reports a service that imports a sibling', () => {
     expect(offences(servicesApart, { 'services/executor/main.ts': `import { judge } from '../validator/reducer.ts'` })).toEqual([
-      'services/executor/main.ts imports services/validator/reducer.ts; a service may import shared, schemas and itself',
+      'services/executor/main.ts imports services/validator/reducer.ts; no service imports another',
     ])
   })
 
@@ -51,37 +103,18 @@ describe('services apart', () => {
     expect(offences(servicesApart, { 'services/executor/main.ts': source })).toHaveLength(1)
   })
 
-  test('reports a service that imports the list of stages, the command line or a test', () => {
-    const source = `import '../stages.ts'; import '../cli/main.ts'; import '../../test/support/clock.ts'`
-    expect(offences(servicesApart, { 'services/executor/main.ts': source })).toHaveLength(3)
+  test('reports a service that imports the list of stages', () => {
+    expect(offences(servicesApart, { 'services/executor/main.ts': `import '../stages.ts'` })).toHaveLength(1)
   })
 
   test('lets a service import itself, shared and schemas', () => {
-    const source = `import './performer.ts'; import '../../shared/clock.ts'; import '../../schemas/registry.ts'; import pino from 'pino'`
+    const source = `import './performer.ts'; import '../../shared/lib/clock.ts'; import '../../schemas/registry.ts'; import pino from 'pino'`
     expect(offences(servicesApart, { 'services/executor/main.ts': source })).toEqual([])
   })
 
-  test('lets the list of stages and the command line import every service, but no test', () => {
-    const files = {
-      'services/stages.ts': `import './executor/reducer.ts'; import './validator/reducer.ts'`,
-      'services/cli/demo.ts': `import '../stages.ts'; import '../validator/main.ts'`,
-    }
-    expect(offences(servicesApart, files)).toEqual([])
-    expect(offences(servicesApart, { 'services/cli/demo.ts': `import '../../test/support/clock.ts'` })).toHaveLength(1)
-  })
-})
-
-describe('shared below the services', () => {
-  test('reports shared and schemas that import a service or a test', () => {
-    const files = {
-      'shared/runtime/run.ts': `import '../../services/stages.ts'; import '../../test/support/clock.ts'; import './fold.ts'`,
-      'schemas/generate.ts': `import '../services/executor/reducer.ts'; import '../shared/errors.ts'`,
-    }
-    expect(offences(sharedBelow, files)).toEqual([
-      'shared/runtime/run.ts imports services/stages.ts; shared and schemas import no service and no test',
-      'shared/runtime/run.ts imports test/support/clock.ts; shared and schemas import no service and no test',
-      'schemas/generate.ts imports services/executor/reducer.ts; shared and schemas import no service and no test',
-    ])
+  test('lets the lists of stages import every service', () => {
+    const source = `import './executor/reducer.ts'; import './validator/reducer.ts'`
+    expect(offences(servicesApart, { 'services/stages.ts': source, 'services/reducers.ts': source })).toEqual([])
   })
 })
 
@@ -103,9 +136,9 @@ describe('drivers behind the bus', () => {
 
   test('lets partition.ts have the hash of kafkajs and nothing else of it', () => {
     const hash = `import murmur2 from 'kafkajs/src/producer/partitioners/default/murmur2.js'`
-    expect(offences(driversBehindTheBus, { 'shared/bus/partition.ts': hash })).toEqual([])
-    expect(offences(driversBehindTheBus, { 'shared/bus/partition.ts': `import 'kafkajs'` })).toHaveLength(1)
-    expect(offences(driversBehindTheBus, { 'shared/bus/port.ts': hash })).toHaveLength(1)
+    expect(offences(driversBehindTheBus, { 'shared/contract/partition.ts': hash })).toEqual([])
+    expect(offences(driversBehindTheBus, { 'shared/contract/partition.ts': `import 'kafkajs'` })).toHaveLength(1)
+    expect(offences(driversBehindTheBus, { 'shared/contract/bus.ts': hash })).toHaveLength(1)
   })
 
   test('reports node:sqlite outside its folder', () => {
@@ -124,11 +157,11 @@ describe('no barrels', () => {
   test('reports a file that only exports again', () => {
     const files = {
       'shared/bus/index.ts': `// the bus\nexport * from './port.ts'\nexport type { Log } from './log.ts'`,
-      'shared/codec.ts': `import { encode } from './avro.ts'\nexport { encode }`,
+      'shared/codec/codec.ts': `import { encode } from './avro.ts'\nexport { encode }`,
     }
     expect(offences(noBarrels, files)).toEqual([
       'shared/bus/index.ts only exports again what is elsewhere; import the file you mean',
-      'shared/codec.ts only exports again what is elsewhere; import the file you mean',
+      'shared/codec/codec.ts only exports again what is elsewhere; import the file you mean',
     ])
   })
 
@@ -212,25 +245,31 @@ describe('pure reducers', () => {
 
 // ── The rules ──
 
-function servicesApart(files: Parsed[]): string[] {
+function onlyBelow(files: Parsed[]): string[] {
   return files
-    .filter(({ file }) => isUnder('services', file))
+    .filter(({ file }) => !isUnder('test', file))
     .flatMap(({ file, imports }) => {
-      const seesAll = ['services/stages.ts', 'services/reducers.ts', 'services/weir.ts'].includes(file) || isUnder('services/cli', file)
-      const allowed = ['shared', 'schemas', seesAll ? 'services' : serviceOf(file)]
+      const own = floorOf(file)
+      if (own === undefined) return [`${file} stands in no folder of the list`]
       return imports
-        .filter(({ target }) => isInTree(target) && !allowed.some((folder) => isUnder(folder, target)))
-        .map(({ target }) => `${file} imports ${target}; a service may import shared, schemas and itself`)
+        .filter(({ target }) => isInTree(target) && !((floorOf(target) ?? -1) >= own))
+        .map(({ target }) => `${file} imports ${target}; a folder imports only folders below it`)
     })
 }
 
-function sharedBelow(files: Parsed[]): string[] {
+/** Counted from the top. Undefined for tests, and for what stands in no folder of the list. */
+function floorOf(file: string): number | undefined {
+  const floor = floors.findIndex((folder) => isUnder(folder, file))
+  return floor === -1 ? undefined : floor
+}
+
+function servicesApart(files: Parsed[]): string[] {
   return files
-    .filter(({ file }) => isUnder('shared', file) || isUnder('schemas', file))
+    .filter(({ file }) => isUnder('services', file) && !['services/stages.ts', 'services/reducers.ts'].includes(file))
     .flatMap(({ file, imports }) =>
       imports
-        .filter(({ target }) => isUnder('services', target) || isUnder('test', target))
-        .map(({ target }) => `${file} imports ${target}; shared and schemas import no service and no test`),
+        .filter(({ target }) => isUnder('services', target) && !isUnder(serviceOf(file), target))
+        .map(({ target }) => `${file} imports ${target}; no service imports another`),
     )
 }
 
@@ -240,7 +279,7 @@ function driversBehindTheBus(files: Parsed[]): string[] {
     { homes: ['shared/bus/embedded', 'shared/bus/bundle', 'shared/bus/kafka/table-store.ts'], driver: 'node:sqlite', seenByTests: false },
   ]
   const isHashForPartitions = (file: string, target: string) =>
-    file === 'shared/bus/partition.ts' && target === 'kafkajs/src/producer/partitioners/default/murmur2.js'
+    file === 'shared/contract/partition.ts' && target === 'kafkajs/src/producer/partitioners/default/murmur2.js'
 
   return files.flatMap(({ file, imports }) =>
     imports.flatMap(({ target }) =>

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { startAnthropicServer } from '../services/cli/demo/anthropic-server.ts'
+import { startAnthropicServer } from '../apps/demo/anthropic-server.ts'
 import { examples, openExampleFolder } from './examples/examples.ts'
 import type { Project } from './support/installed-package.ts'
 import { installPackage } from './support/installed-package.ts'
@@ -22,9 +22,9 @@ describe('what is packed', () => {
   it('is compiled code with the declarations of what is public, and no source, test, bench, map or tool of the checkout', () => {
     const isMeant = (file: string) =>
       /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(services|shared)\/.+)$/.test(file) &&
-      (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/services/cli/report/page/')) // text, until a browser has it
+      (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/apps/report/page/')) // text, until a browser has it
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
-    expect(project.files).toContain('dist/services/weir.js')
+    expect(project.files).toContain('dist/client/weir.js')
   })
 
   it('names no folder of the machine that it was packed on', () => {

@@ -15,9 +15,9 @@
 // K5. In doubt a call is not doubled: one without arguments that the next one under its index, or one with an id, says again by its name is the
 //     announcement of that.
 
-import { limits } from '../../shared/limits.ts'
-import type { PartEvent } from '../../shared/messages.ts'
-import { plainJson, sameJson } from '../../shared/same-json.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { PartEvent } from '../../shared/contract/messages.ts'
+import { plainJson, sameJson } from '../../shared/lib/json/same-json.ts'
 import { BracketCount, beginsObject, nameFrom } from './piece-texts.ts'
 
 /** One call as its pieces tell it. */

@@ -8,12 +8,12 @@
 // F2. When in doubt whether all bytes came, they did not (R6). A call runs only if the response said that it was over, and nothing that was cut can be
 //     of this call: only the last call of a response can be the one that its end cut.
 
-import { jsonFault } from '../../shared/json-fault.ts'
-import { repairedObject } from '../../shared/json-repair.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Call, CallProblem, Stop } from '../../shared/messages.ts'
-import { unreachable } from '../../shared/stage.ts'
-import { cutToBytes } from '../../shared/text-cut.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
+import { unreachable } from '../../shared/contract/stage.ts'
+import { jsonFault } from '../../shared/lib/json/json-fault.ts'
+import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { repairedObject } from './json-repair.ts'
 import type { ArgumentSources } from './source-precedence.ts'
 import { argumentsFrom } from './source-precedence.ts'
 

@@ -1,7 +1,7 @@
 // What the accumulator's decisions look like in the log. A reducer cannot log; the runtime calls this for each record that it wrote.
 
 import type { Logger } from 'pino'
-import type { Message } from '../../shared/messages.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 
 /** Logs each finalized call with its raw argument text, at debug: arguments are the user's data (I1). */
 export function logCalls(message: Message, log: Logger): void {

@@ -3,9 +3,9 @@
 // at the end, or a placeholder first. Whatever of it is taken is text that was sent, whole; nothing is closed, cut off or put in (I1.1), so what
 // cannot be told apart stays joined and is refused as what it is.
 
-import { jsonFault } from '../../shared/json-fault.ts'
-import { limits } from '../../shared/limits.ts'
-import { plainJson } from '../../shared/same-json.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import { jsonFault } from '../../shared/lib/json/json-fault.ts'
+import { plainJson } from '../../shared/lib/json/same-json.ts'
 
 /** `pieces`: in the order of the stream, none empty. */
 export function textFrom(pieces: string[]): string {

@@ -12,12 +12,12 @@
 //     up first, then the one that brought the part: an attempt that failed after most of an answer must not cost its retry the room. An attempt
 //     that was given up can never be folded, so its parts go.
 
-import type { Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
-import type { ModelFinished, ModelOpened, Part, PartEvent, RoundFailure, RoundProposed, Tick } from '../../shared/messages.ts'
-import { partWeight } from '../../shared/part-weight.ts'
-import type { Output, Stage } from '../../shared/stage.ts'
-import { closed, unreachable } from '../../shared/stage.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { ModelFinished, ModelOpened, Part, PartEvent, RoundFailure, RoundProposed, Tick } from '../../shared/contract/messages.ts'
+import { partWeight } from '../../shared/contract/part-weight.ts'
+import type { Output, Stage } from '../../shared/contract/stage.ts'
+import { closed, unreachable } from '../../shared/contract/stage.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { emptyResponse, foldResponse } from './response.ts'
 import { withTextCalls } from './text-calls.ts'
 

@@ -1,13 +1,13 @@
 // Folds the events of one whole attempt into a response: visible text, thinking blocks as sent, calls in the order in which they began.
 // What the stream tells about a call lies side by side until the end; call.ts decides what it means.
 
-import { WeirError } from '../../shared/errors.ts'
-import { jsonFault } from '../../shared/json-fault.ts'
-import { limits } from '../../shared/limits.ts'
-import type { ModelFinished, PartEvent, Response, RoundFailure } from '../../shared/messages.ts'
-import { plainJson } from '../../shared/same-json.ts'
-import { unreachable } from '../../shared/stage.ts'
-import { shortened } from '../../shared/text-cut.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { ModelFinished, PartEvent, Response, RoundFailure } from '../../shared/contract/messages.ts'
+import { unreachable } from '../../shared/contract/stage.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { jsonFault } from '../../shared/lib/json/json-fault.ts'
+import { plainJson } from '../../shared/lib/json/same-json.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 import type { StreamedCall } from './call.ts'
 import { finalCall } from './call.ts'
 import type { PiecedCalls } from './call-pieces.ts'

@@ -2,8 +2,8 @@
 // again when it ends, some all of that at once, and some put an empty placeholder in one of the places. So all are kept apart, and at the end one of
 // them is taken whole.
 
-import type { Call } from '../../shared/messages.ts'
-import { sameJson } from '../../shared/same-json.ts'
+import type { Call } from '../../shared/contract/messages.ts'
+import { sameJson } from '../../shared/lib/json/same-json.ts'
 import { textFrom } from './piece-texts.ts'
 
 /**

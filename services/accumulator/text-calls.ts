@@ -7,7 +7,7 @@
 // X2. Only visible text: reasoning, also where it stands in tags before the text, and what a tool or a user wrote, is never looked at.
 // X3. Recovered calls take the place of the text that they were; a text that cannot run stays where it is, with the reason.
 
-import type { Call, ModelFinished, Response, RoundProposed, Stop } from '../../shared/messages.ts'
+import type { Call, ModelFinished, Response, RoundProposed, Stop } from '../../shared/contract/messages.ts'
 import { withoutThinking } from './dialects/inline-thinking.ts'
 import type { RecoveredCall, Recovery } from './dialects/recover.ts'
 import { recover } from './dialects/recover.ts'

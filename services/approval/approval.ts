@@ -6,12 +6,12 @@
 // B3. Time decides like a person: at or after `expiresAt` the call is rejected, whatever comes then, also an approval in the same millisecond.
 
 import { createHash } from 'node:crypto'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { withdrawnCode } from '../../shared/guards/approval-guard.ts'
-import { limits } from '../../shared/limits.ts'
-import type { ApprovalAnswered, ApprovalAsked, CallVerdict, PendingCall } from '../../shared/messages.ts'
-import { unreachable } from '../../shared/stage.ts'
-import { cutToBytes, onOneLine, shortened } from '../../shared/text-cut.ts'
+import { withdrawnCode } from '../../shared/contract/approval-guard.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { ApprovalAnswered, ApprovalAsked, CallVerdict, PendingCall } from '../../shared/contract/messages.ts'
+import { unreachable } from '../../shared/contract/stage.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { cutToBytes, onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 
 /** What a person is asked about. */
 export type Request = Pick<ApprovalAsked, 'conversation' | 'turn' | 'round' | 'agent'> &

@@ -1,10 +1,10 @@
 // A round whose calls the approval guard was asked about: which of them wait for a person, and what has become of them. The stage's unit; whoever lists
 // what waits folds the same records with the same functions, and so knows what the stage knows.
 
-import type { Milliseconds } from '../../shared/clock.ts'
-import type { JsonObject } from '../../shared/guard.ts'
-import { limits } from '../../shared/limits.ts'
-import type { ApprovalAnswered, ApprovalAsked, ApprovalWithdrawn, AskedCall, CallVerdict } from '../../shared/messages.ts'
+import type { JsonObject } from '../../shared/contract/guard.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { ApprovalAnswered, ApprovalAsked, ApprovalWithdrawn, AskedCall, CallVerdict } from '../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Approval, Decided } from './approval.ts'
 import { answered, expired, hashOf, idOf, withdrawn } from './approval.ts'
 import type { CompiledRule } from './rules.ts'

@@ -4,13 +4,13 @@
 // K2. The time of a round never goes back, ticks count and repeats do not, as in the runtime: on Kafka a new leader's clock may be behind, and a decision that comes after
 //     the tick that expired its call must not count here by its own earlier time.
 
-import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../shared/bus/port.ts'
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { decode } from '../../shared/codec.ts'
-import { WeirError } from '../../shared/errors.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Message } from '../../shared/messages.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
 import type { Marks, ReadId } from '../../shared/runtime/derived-id.ts'
 import { isRepeat, moveMark, parseId } from '../../shared/runtime/derived-id.ts'
 import type { Approval } from './approval.ts'

@@ -2,14 +2,14 @@
 // D1. Nothing is decided here. A decision is a record, and the order of the log says which one counts; the answer is read from that order.
 // D2. A decision names the arguments by their hash, as they were listed to whoever decides, and is for one call: an id that two wait under is refused.
 
-import { partitionOf } from '../../shared/bus/partition.ts'
-import type { Appended, Bus } from '../../shared/bus/port.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { WeirError } from '../../shared/errors.ts'
-import { limits } from '../../shared/limits.ts'
-import type { ApprovalAnswer } from '../../shared/messages.ts'
+import type { Appended, Bus } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { ApprovalAnswer } from '../../shared/contract/messages.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { shortened } from '../../shared/text-cut.ts'
 import type { Approval } from './approval.ts'
 import { alreadyText, countedText, expired, idFrom } from './approval.ts'
 import type { Entry } from './book.ts'

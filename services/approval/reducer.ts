@@ -7,7 +7,7 @@
 // O3. The rules come with the round, from its policy; a call that they cannot be read for does not run (R6).
 // O4. An approval expires before the executor stops to wait, so that the model reads that nobody approved, and not that a guard was silent.
 
-import { approvalGuard } from '../../shared/guards/approval-guard.ts'
+import { approvalGuard } from '../../shared/contract/approval-guard.ts'
 import type {
   ApprovalAnswered,
   ApprovalAsked,
@@ -16,9 +16,9 @@ import type {
   CallVerdict,
   GuardVerdict,
   Tick,
-} from '../../shared/messages.ts'
-import type { Output, Reaction, Stage } from '../../shared/stage.ts'
-import { closed, unreachable } from '../../shared/stage.ts'
+} from '../../shared/contract/messages.ts'
+import type { Output, Reaction, Stage } from '../../shared/contract/stage.ts'
+import { closed, unreachable } from '../../shared/contract/stage.ts'
 import type { Decided } from './approval.ts'
 import { verdictOf } from './approval.ts'
 import type { AskedRound } from './asked-round.ts'

@@ -2,14 +2,14 @@
 // each round, so rules count from the next model response on, and a round is judged by those under which it came.
 
 import { createHash } from 'node:crypto'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { WeirError } from '../../shared/errors.ts'
-import { approvalGuard } from '../../shared/guards/approval-guard.ts'
-import type { Registry } from '../../shared/guards/register.ts'
-import { registeredGuards, writeRegistration } from '../../shared/guards/register.ts'
-import { registrationFault } from '../../shared/guards/registration.ts'
-import { limits } from '../../shared/limits.ts'
-import type { GuardInForce } from '../../shared/messages.ts'
+import { approvalGuard } from '../../shared/contract/approval-guard.ts'
+import { registrationFault } from '../../shared/contract/guard-registration.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { GuardInForce } from '../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import type { Registry } from '../../shared/runtime/guards/register.ts'
+import { registeredGuards, writeRegistration } from '../../shared/runtime/guards/register.ts'
 import type { ApprovalRule } from './rules.ts'
 import { compiledRules } from './rules.ts'
 

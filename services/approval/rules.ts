@@ -1,18 +1,18 @@
 // Which calls wait for a person. Rules are an operator's; arguments are a model's and trusted in nothing.
 //
 // A1. A call waits if any rule matches. A rule that cannot be evaluated on a call's arguments matches it (R6).
-// A2. Schemas and patterns are judged as those of tools are, within the same bounds (shared/arguments/compiled-schema.ts). A rule's schema must also be
+// A2. Schemas and patterns are judged as those of tools are, within the same bounds (shared/contract/arguments/compiled-schema.ts). A rule's schema must also be
 //     strict: a keyword that means nothing is a slip of the operator's, and would let calls pass, or wait, that are not meant.
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { boundedPattern, compiledSchema } from '../../shared/arguments/compiled-schema.ts'
-import { WeirError } from '../../shared/errors.ts'
-import type { JsonObject } from '../../shared/guard.ts'
-import { valueAt } from '../../shared/guards/argument-path.ts'
-import { matchesPattern } from '../../shared/guards/tool-pattern.ts'
-import { isObject } from '../../shared/json-object.ts'
-import { limits } from '../../shared/limits.ts'
+import { boundedPattern, compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
+import type { JsonObject } from '../../shared/contract/guard.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
+import { valueAt } from '../../shared/runtime/guards/argument-path.ts'
+import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
 
 export type ApprovalRule = {
   /** For people: why such a call waits. */

@@ -1,8 +1,8 @@
 // Admission: whether a message may open a turn at all. What is refused here would fail in the same way every time, so it fails at the door and
 // says why (R6, R8). Caps above the hard ceilings are no reason: they are lowered (caps.ts).
 
-import { limits } from '../../shared/limits.ts'
-import type { AgentSettings, Declaration, UserMessage } from '../../shared/messages.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
 import { reasons } from './texts.ts'
 
 /** Why the message is refused; undefined: it is not. */

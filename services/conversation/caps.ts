@@ -3,9 +3,9 @@
 // A cap only falls in the course of a turn. So the wall limit that a round was asked under is never later than that of a round before it, unless a round
 // waited for slow guards in between (turn-extended).
 
-import { lowestCaps } from '../../shared/caps.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Cap, Caps } from '../../shared/messages.ts'
+import { lowestCaps } from '../../shared/contract/caps.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Cap, Caps } from '../../shared/contract/messages.ts'
 
 const ceilings: Caps = { rounds: limits.turnRoundsMax, calls: limits.turnCallsMax, wallMs: limits.turnWallMsMax, tokens: null }
 

@@ -1,7 +1,7 @@
 // The decision: what follows from a round of an open turn. First that fits, from top to bottom.
 
-import type { Milliseconds } from '../../shared/clock.ts'
-import type { Response, RoundOutcome } from '../../shared/messages.ts'
+import type { Response, RoundOutcome } from '../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { reachedCap } from './caps.ts'
 import type { Ending } from './ending.ts'
 import { capNudge, reasons } from './texts.ts'

@@ -1,11 +1,11 @@
 // Endings: the records that end a turn, a round, or a message that never opened a turn.
 
-import type { Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
-import type { AgentSettings, Cap, FailureClass, HistoryEntry, RoundOutcome, Totals } from '../../shared/messages.ts'
-import type { Output } from '../../shared/stage.ts'
-import { shortened } from '../../shared/text-cut.ts'
-import { latestOutcome } from '../../shared/tool-deadline.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { AgentSettings, Cap, FailureClass, HistoryEntry, RoundOutcome, Totals } from '../../shared/contract/messages.ts'
+import type { Output } from '../../shared/contract/stage.ts'
+import { latestOutcome } from '../../shared/contract/tool-deadline.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 import { notes, reasons } from './texts.ts'
 import type { Outstanding, Place, Turn } from './turn.ts'
 import { expiresAt, totalsOf } from './turn.ts'

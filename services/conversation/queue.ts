@@ -1,9 +1,9 @@
 // The queue: messages that wait for their turn, and the ids by which a client's repeat is known. Both are bounded (R7).
 
-import { toolRef } from '../../shared/agents.ts'
-import { limits } from '../../shared/limits.ts'
-import type { QueuedMessage, UserMessage } from '../../shared/messages.ts'
-import { slowestTimeout } from '../../shared/tool-deadline.ts'
+import { toolRef } from '../../shared/agents/agents.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { QueuedMessage, UserMessage } from '../../shared/contract/messages.ts'
+import { slowestTimeout } from '../../shared/contract/tool-deadline.ts'
 import { reasons } from './texts.ts'
 
 /** A message reduced to what its turn needs: tools by reference, and how long the slowest of them may run. */

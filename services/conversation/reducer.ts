@@ -16,8 +16,7 @@
 // C7. A round's outcome counts only if it is awaited: the turn and round that were asked for last.
 // C8. What is written for a round does not grow with the turn or the conversation.
 
-import type { Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import type {
   CancelRequested,
   Carried,
@@ -28,9 +27,10 @@ import type {
   TurnExtended,
   TurnFailed,
   UserMessage,
-} from '../../shared/messages.ts'
-import type { Output, Reaction, Received, Stage } from '../../shared/stage.ts'
-import { closed, unreachable } from '../../shared/stage.ts'
+} from '../../shared/contract/messages.ts'
+import type { Output, Reaction, Received, Stage } from '../../shared/contract/stage.ts'
+import { closed, unreachable } from '../../shared/contract/stage.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { refusalOf } from './admission.ts'
 import { decide } from './decision.ts'
 import type { Ending } from './ending.ts'

@@ -1,8 +1,8 @@
 // Every text of the conversation: what the model reads in a request or in its history, and the reasons that clients read in turn-finished.
 
-import { limits } from '../../shared/limits.ts'
-import { shortened } from '../../shared/text-cut.ts'
-import type { StageName } from '../../shared/topology.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { StageName } from '../../shared/contract/topology.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 
 /** For the model, at the top of the last request of a turn whose cap on rounds or calls is reached (I3). */
 export function capNudge(cap: 'rounds' | 'calls', max: number): string {

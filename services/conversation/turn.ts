@@ -1,11 +1,11 @@
 // A turn: what it remembers while it is open, and the records that begin it and ask the model for a round.
 // Its state does not grow with its rounds, and neither does what is written for a round: what was said stands in the history (C8).
 
-import { lowestCaps } from '../../shared/caps.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Cap, Caps, QueuedMessage, RoundOutcome, Totals } from '../../shared/messages.ts'
-import type { Output } from '../../shared/stage.ts'
+import { lowestCaps } from '../../shared/contract/caps.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Cap, Caps, QueuedMessage, RoundOutcome, Totals } from '../../shared/contract/messages.ts'
+import type { Output } from '../../shared/contract/stage.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { underCeilings } from './caps.ts'
 
 /** Where a record of the conversation was read. */

@@ -8,22 +8,22 @@
 // X4. A tool that ended is reported, also when the partition is lost: the reducer of whoever owns it now knows the claim.
 // X5. A write that is refused means that the bus gave up: nothing more begins here, and the deadlines in the log decide.
 
-import type { Agents } from '../../shared/agents.ts'
-import { findDeclared } from '../../shared/agents.ts'
-import type { CallEnding } from '../../shared/call-endings.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Message } from '../../shared/messages.ts'
-import type { Performer, PerformerContext, StartPerformer } from '../../shared/performer.ts'
-import type { Slots } from '../../shared/slots.ts'
-import { createSlots } from '../../shared/slots.ts'
-import { unreachable } from '../../shared/stage.ts'
-import type { Port } from '../../shared/topology.ts'
+import type { Agents } from '../../shared/agents/agents.ts'
+import { findDeclared } from '../../shared/agents/agents.ts'
+import type { CallEnding } from '../../shared/contract/call-endings.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+import type { Performer, PerformerContext, StartPerformer } from '../../shared/contract/performer.ts'
+import { unreachable } from '../../shared/contract/stage.ts'
+import type { Port } from '../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { Slots } from '../../shared/lib/slots.ts'
+import { createSlots } from '../../shared/lib/slots.ts'
+import { createRelay } from './guards/verdict-relay.ts'
 import { bounded, rejected } from './results.ts'
 import type { CallTry, HearTask, ToolTask } from './tasks.ts'
-import type { RunningTool, StartTool, ToolEnding } from './tool.ts'
-import { createToolSlots } from './tool-slots.ts'
-import { createRelay } from './verdict-relay.ts'
+import type { RunningTool, StartTool, ToolEnding } from './tools/tool.ts'
+import { createToolSlots } from './tools/tool-slots.ts'
 
 type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
 type RunTask = Extract<ToolTask, { kind: 'run' }>

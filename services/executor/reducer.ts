@@ -11,10 +11,9 @@
 // E7. Whom a call waits for is decided by the policy in its round and by nothing else: a guard that is registered, switched or removed later changes nothing.
 //     The first answer of each guard before its deadline counts; any rejection is a veto. A verdict at or after the deadline is none, however late the tick.
 
-import type { CallEnding } from '../../shared/call-endings.ts'
-import { noResultInTime, outcomeUnknown } from '../../shared/call-endings.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
+import type { CallEnding } from '../../shared/contract/call-endings.ts'
+import { noResultInTime, outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import type {
   Call,
   Cancel,
@@ -26,17 +25,18 @@ import type {
   RoundCleared,
   Tick,
   TurnEnded,
-} from '../../shared/messages.ts'
-import type { Output, Reaction, Stage } from '../../shared/stage.ts'
-import { closed, unreachable } from '../../shared/stage.ts'
-import { toolTimeout } from '../../shared/tool-deadline.ts'
-import { askForApproval, withdrawAll, withdrawApproval } from './approval-asking.ts'
+} from '../../shared/contract/messages.ts'
+import type { Output, Reaction, Stage } from '../../shared/contract/stage.ts'
+import { closed, unreachable } from '../../shared/contract/stage.ts'
+import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { askForApproval, withdrawAll, withdrawApproval } from './guards/approval-asking.ts'
+import { admitted, callsWaiting, endWaiting, endWaits, heard } from './guards/waiting.ts'
 import { notRun, rejected, saysNeverRan } from './results.ts'
 import type { CallTry, HearTask, ToolTask } from './tasks.ts'
 import { tasksOf } from './tasks.ts'
 import type { OpenCall, Phase, Round, Turn } from './turn.ts'
 import { callFinished, decide, finish, opened } from './turn.ts'
-import { admitted, callsWaiting, endWaiting, endWaits, heard } from './waiting.ts'
 
 type Inbox = RoundCleared | TurnEnded | Cancel | GuardVerdict | Claim | Outcome | Lapsed | Tick
 

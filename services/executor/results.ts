@@ -1,11 +1,11 @@
 // The results that Weir itself gives to a call, written for the model that reads them, and the bounds that every result keeps.
 // S1. Only who knows that a call never ran, in any try, says skipped or rejected; everybody else says outcome_unknown (R5).
 
-import type { CallEnding, WhyNotRun } from '../../shared/call-endings.ts'
-import { outcomeUnknown, skippedCall } from '../../shared/call-endings.ts'
-import { limits } from '../../shared/limits.ts'
-import type { CallResult, ResultStatus } from '../../shared/messages.ts'
-import { cutToBytes, shortened } from '../../shared/text-cut.ts'
+import type { CallEnding, WhyNotRun } from '../../shared/contract/call-endings.ts'
+import { outcomeUnknown, skippedCall } from '../../shared/contract/call-endings.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { CallResult, ResultStatus } from '../../shared/contract/messages.ts'
+import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
 /** The end of a call that is not claimed: skipped, unless an earlier try lapsed and so may have run (S1). */
 export function notRun(why: WhyNotRun, lapsed: boolean): CallEnding {

@@ -1,9 +1,9 @@
 // What the executor's performer is asked for by an open turn.
 
-import { argumentText } from '../../shared/call.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import type { Declaration } from '../../shared/messages.ts'
-import { toolTimeout } from '../../shared/tool-deadline.ts'
+import { argumentText } from '../../shared/contract/call.ts'
+import type { Declaration } from '../../shared/contract/messages.ts'
+import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { OpenCall, Round, Turn } from './turn.ts'
 
 /** A try of a call. */

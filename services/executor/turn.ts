@@ -1,10 +1,10 @@
 // An open turn of the executor, and how one of its calls gets its result. Every state that the reducer keeps is described here.
 
-import type { CallEnding } from '../../shared/call-endings.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import type { Call, CallResult, Cancel, Declaration, GuardWish, RoundCleared } from '../../shared/messages.ts'
-import type { Output } from '../../shared/stage.ts'
-import type { AwaitedGuard } from './guard-answer.ts'
+import type { CallEnding } from '../../shared/contract/call-endings.ts'
+import type { Call, CallResult, Cancel, Declaration, GuardWish, RoundCleared } from '../../shared/contract/messages.ts'
+import type { Output } from '../../shared/contract/stage.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { AwaitedGuard } from './guards/guard-answer.ts'
 import { bounded, bytesOf } from './results.ts'
 
 /** An open turn: while a round runs, between its rounds, or only a cancel that must not be forgotten. */

@@ -6,17 +6,17 @@
 // S2. Whatever ends the reading before the provider's own end (a stop, a limit, a failed write) takes the request off the network.
 
 import type { Logger } from 'pino'
-import type { Agent } from '../../shared/agents.ts'
-import type { Clock, Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
-import type { PartEvent, PartKind } from '../../shared/messages.ts'
-import { eventWeight } from '../../shared/part-weight.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { PartEvent, PartKind } from '../../shared/contract/messages.ts'
+import { eventWeight } from '../../shared/contract/part-weight.ts'
+import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { PartWriter } from './part-writer.ts'
-import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './provider.ts'
-import type { SilenceWatch } from './silence.ts'
-import { watchSilence } from './silence.ts'
-import { noLongerWanted, orStopped, stopped, waitingUntil } from './stopping.ts'
-import { inItsWords } from './text-calling.ts'
+import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './providers/provider.ts'
+import { inItsWords } from './providers/text-calling.ts'
+import type { SilenceWatch } from './wire/silence.ts'
+import { watchSilence } from './wire/silence.ts'
+import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/stopping.ts'
 
 /** What is asked, of whom, and where its parts go. `stallMs`: the agent's. `stop` aborts when nobody wants it any more. */
 export type AnswerOptions = {

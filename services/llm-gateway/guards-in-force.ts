@@ -2,10 +2,10 @@
 // from the next model response on, and what is registered, switched or removed later changes nothing for it.
 // What an agent or a message says of guards counts for nothing: else whoever writes a message could be rid of them.
 
-import { policyOf } from '../../shared/agents.ts'
-import { registrationFault } from '../../shared/guards/registration.ts'
-import { limits } from '../../shared/limits.ts'
-import type { GuardInForce, Message, Policy } from '../../shared/messages.ts'
+import { policyOf } from '../../shared/agents/agents.ts'
+import { registrationFault } from '../../shared/contract/guard-registration.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { GuardInForce, Message, Policy } from '../../shared/contract/messages.ts'
 
 /** By name. A text: why they cannot be known, so that no round may be asked for (R6). */
 export function guardsInForce(registrations: Message[]): GuardInForce[] | string {

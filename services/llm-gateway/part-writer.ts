@@ -5,11 +5,11 @@
 // W3. After a write that failed nothing more is written: a part that is missing would cut the attempt.
 // W4. Characters go into the log whole, however the stream cuts them (whole-characters.ts).
 
-import type { Clock } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
-import type { PartEvent } from '../../shared/messages.ts'
-import { eventWeight } from '../../shared/part-weight.ts'
-import { WholeCharacters } from './whole-characters.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { PartEvent } from '../../shared/contract/messages.ts'
+import { eventWeight } from '../../shared/contract/part-weight.ts'
+import type { Clock } from '../../shared/lib/clock.ts'
+import { WholeCharacters } from './wire/whole-characters.ts'
 
 /** Writes part number `i`; resolves when it is acknowledged. */
 export type WritePart = (i: number, events: PartEvent[]) => Promise<unknown>

@@ -3,16 +3,16 @@
 // F2. A task that is no longer wanted is aborted and says nothing more. That also ends our attempt when another owner's has failed: then both
 //     owners wait for the same retry.
 
-import { limits } from '../../shared/limits.ts'
-import type { StartPerformer } from '../../shared/performer.ts'
-import { retentionMsOf } from '../../shared/retention.ts'
-import { createSlots } from '../../shared/slots.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { StartPerformer } from '../../shared/contract/performer.ts'
+import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { createSlots } from '../../shared/lib/slots.ts'
 import type { Gateway, GatewayOptions } from './attempt.ts'
 import { runAttempt } from './attempt.ts'
 import { startHistoryExpiry } from './history-expiry.ts'
-import { createPlainLessons } from './plain-request.ts'
+import { createPlainLessons } from './providers/plain-request.ts'
 import type { AttemptTask } from './reducer.ts'
-import { noLongerWanted } from './stopping.ts'
+import { noLongerWanted } from './wire/stopping.ts'
 
 /** `key`: the task that was started last for this round. `stop`: of its attempt, while that runs. */
 type RoundAtWork = { key: string; stop: AbortController | undefined }

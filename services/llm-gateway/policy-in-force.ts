@@ -3,14 +3,14 @@
 // counts from the next model response on, and touches no process. Its version is a hash of its content: each round says which policy judged it.
 
 import type { Logger } from 'pino'
-import { limits } from '../../shared/limits.ts'
-import type { AgentPolicy, Policy } from '../../shared/messages.ts'
-import type { PerformerContext } from '../../shared/performer.ts'
-import type { EntryFault } from '../../shared/policy/entries.ts'
-import { readEntries } from '../../shared/policy/entries.ts'
-import { overlaid } from '../../shared/policy/overlay.ts'
-import { shortened } from '../../shared/text-cut.ts'
-import { everyAgent, guardKeyPrefix, policyKeyPrefix } from '../../shared/topology.ts'
+import type { EntryFault } from '../../shared/agents/policy/entries.ts'
+import { readEntries } from '../../shared/agents/policy/entries.ts'
+import { overlaid } from '../../shared/agents/policy/overlay.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { AgentPolicy, Policy } from '../../shared/contract/messages.ts'
+import type { PerformerContext } from '../../shared/contract/performer.ts'
+import { everyAgent, guardKeyPrefix, policyKeyPrefix } from '../../shared/contract/topology.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 

@@ -11,8 +11,7 @@
 // G6. A history that the provider refuses is rebuilt once and sent at once, whatever tries are left (I5.4); so is, in plain text, a request that it
 //     refuses because no tool may be called in it. What was sent so and is refused again is an ordinary refusal: it ends the round.
 
-import type { Milliseconds } from '../../shared/clock.ts'
-import { limits } from '../../shared/limits.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import type {
   AttemptFailed,
   AttemptFinished,
@@ -22,9 +21,10 @@ import type {
   ModelFinished,
   ModelRequest,
   Tick,
-} from '../../shared/messages.ts'
-import type { Output, Reaction, Stage } from '../../shared/stage.ts'
-import { closed, unreachable } from '../../shared/stage.ts'
+} from '../../shared/contract/messages.ts'
+import type { Output, Reaction, Stage } from '../../shared/contract/stage.ts'
+import { closed, unreachable } from '../../shared/contract/stage.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 /**
  * `failed`: ids of the attempts that failed; `retryAt`: the append time from which the next one is wanted, null: now; `rebuilt`: the provider has refused

@@ -2,9 +2,9 @@
 // members that are absent, null, blank or `{}` make no difference. Linear in the argument text, but for the sorting of keys.
 
 import { posix } from 'node:path'
-import { isObject } from '../../shared/json-object.ts'
-import { limits } from '../../shared/limits.ts'
-import type { ToolHints } from '../../shared/messages.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { ToolHints } from '../../shared/contract/messages.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
 import { identityOf } from './identity.ts'
 
 export type ReadArguments = {

@@ -2,9 +2,9 @@
 // V1. Siblings that are the same call with the same result count once: the model had not seen any result when it wrote them.
 // V2. What never ran because there was no time, no budget or no turn for it says nothing about the call: it is left out.
 
-import { limits } from '../../shared/limits.ts'
-import type { Call, CallResult, Declaration, EvidenceRef, Rejection, RoundChecked } from '../../shared/messages.ts'
-import { onOneLine, shortened } from '../../shared/text-cut.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Call, CallResult, Declaration, EvidenceRef, Rejection, RoundChecked } from '../../shared/contract/messages.ts'
+import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
 import type { Effect } from './effect.ts'
 import { operationOf } from './effect.ts'

@@ -1,9 +1,9 @@
 // What guards want the model to be told: a nudge of their own, or a further paragraph of what the detector says anyway. A guard stops calls by itself; it
 // does not end turns.
 
-import { limits } from '../../shared/limits.ts'
-import type { GuardWish, Intervention } from '../../shared/messages.ts'
-import { cutToBytes, shortened } from '../../shared/text-cut.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { GuardWish, Intervention } from '../../shared/contract/messages.ts'
+import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
 export function withWishes(intervention: Intervention | null, wishes: GuardWish[], round: number): Intervention | null {
   if (wishes.length === 0 || intervention?.rung === 'end') return intervention

@@ -2,8 +2,8 @@
 // them anew each time, so a loop would never look like one. Or they name the few that alone count. Nothing is guessed from names: a `reason` may as
 // well be the point of a call. Where a tool has hints of both kinds, both hold.
 
-import { foundAt, stepsOf, withoutPath } from '../../shared/arguments/argument-path.ts'
-import type { ToolHints } from '../../shared/messages.ts'
+import { foundAt, stepsOf, withoutPath } from '../../shared/contract/arguments/argument-path.ts'
+import type { ToolHints } from '../../shared/contract/messages.ts'
 
 /** The value that identifies a call; `parsed`: all of its arguments. */
 export function identityOf(parsed: unknown, hints: ToolHints | null | undefined): unknown {

@@ -3,9 +3,9 @@
 // J2. A text-only round that an intervention asked for and that stays without visible text is the end, whichever rule asked.
 // J3. Nothing of a rule in shadow is in the intervention; what it would have been is told beside it (shadow.ts).
 
-import { limits } from '../../shared/limits.ts'
-import type { Intervention, Policy, Rejection, RoundChecked } from '../../shared/messages.ts'
-import { shortened } from '../../shared/text-cut.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Intervention, Policy, Rejection, RoundChecked } from '../../shared/contract/messages.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 import type { RoundEvidence } from './evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
 import type { Novelty } from './novelty.ts'

@@ -3,9 +3,9 @@
 // L2. Nothing steps down. A streak that real progress ends is forgotten with its rung; a new turn forgets all of them.
 //     A rule that was in shadow and enforces from now on begins at the bottom, with all that it has counted: the model was shown nothing of it.
 
-import { limits } from '../../shared/limits.ts'
-import type { EvidenceRef, Rung } from '../../shared/messages.ts'
-import { unreachable } from '../../shared/stage.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { EvidenceRef, Rung } from '../../shared/contract/messages.ts'
+import { unreachable } from '../../shared/contract/stage.ts'
 import type { CallEvidence } from './evidence.ts'
 
 /** What a rule remembers of something that repeats. */

@@ -3,7 +3,7 @@
 // K1. Each pattern is linear in the text, because tools' output is untrusted: no repetition inside a repetition over the same characters.
 // K2. Few passes: each pattern begins at a word's edge, and all that begin alike are one expression, because a text is masked for every call.
 
-import { limits } from '../../shared/limits.ts'
+import { limits } from '../../shared/contract/limits.ts'
 
 const mask = '<*>'
 

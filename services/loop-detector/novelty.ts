@@ -5,7 +5,7 @@
 //     nothing tells whether it changes anything, only the first one may: pages and screens say something else at each look.
 // N2. What says itself that nothing changed ("already up to date"), and nothing else, changed nothing.
 
-import { limits } from '../../shared/limits.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import type { CallEvidence } from './evidence.ts'
 import { masked } from './mask.ts'
 import { meet, touch } from './recency.ts'

@@ -1,6 +1,6 @@
 // How often something may come back before it is a loop, where that follows from the policy's thresholds and the kind of thing it is.
 
-import type { LoopThresholds } from '../../shared/messages.ts'
+import type { LoopThresholds } from '../../shared/contract/messages.ts'
 import type { FailureKind } from './failure-kind.ts'
 import { ignoresValues } from './failure-kind.ts'
 

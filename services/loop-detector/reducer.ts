@@ -13,14 +13,23 @@
 // L6. A round that must wait for slow guards makes its turn longer by their deadline, so that a person's time is not the agent's. The conversation hears of
 //     it before anything that follows; all rounds of a turn together extend it by limits.turnExtensionMsMax at most.
 
-import type { Milliseconds } from '../../shared/clock.ts'
-import { WeirError } from '../../shared/errors.ts'
-import { modeFor } from '../../shared/guards/tool-pattern.ts'
-import { limits } from '../../shared/limits.ts'
-import type { CallResult, Cancel, GuardWish, Intervention, RoundChecked, RoundExecuted, Tick, TurnEnded } from '../../shared/messages.ts'
-import type { Output, Reaction, Stage } from '../../shared/stage.ts'
-import { closed, unreachable } from '../../shared/stage.ts'
-import { latestOutcome, slowestTimeout } from '../../shared/tool-deadline.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type {
+  CallResult,
+  Cancel,
+  GuardWish,
+  Intervention,
+  RoundChecked,
+  RoundExecuted,
+  Tick,
+  TurnEnded,
+} from '../../shared/contract/messages.ts'
+import type { Output, Reaction, Stage } from '../../shared/contract/stage.ts'
+import { closed, unreachable } from '../../shared/contract/stage.ts'
+import { latestOutcome, slowestTimeout } from '../../shared/contract/tool-deadline.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
 import { evidenceOf } from './evidence.ts'
 import { withWishes } from './guard-wishes.ts'
 import type { LoopMemory } from './judgement.ts'

@@ -1,8 +1,8 @@
 // Results of calls that the detector does not let run, or whose end nobody reported. The texts are for the model.
 
-import type { WhyNotRun } from '../../shared/call-endings.ts'
-import { noResultInTime, skippedCall } from '../../shared/call-endings.ts'
-import type { Call, CallResult, Rejection } from '../../shared/messages.ts'
+import type { WhyNotRun } from '../../shared/contract/call-endings.ts'
+import { noResultInTime, skippedCall } from '../../shared/contract/call-endings.ts'
+import type { Call, CallResult, Rejection } from '../../shared/contract/messages.ts'
 
 /** Every call of a round that must not start. */
 export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {

@@ -1,13 +1,13 @@
 // The contract of a rule. Adding one is a file in rules/ and a line in rules.ts; it needs to know nothing of records, units or other rules.
 
-import type { EvidenceRef, FailureClass, Policy, Rung } from '../../shared/messages.ts'
+import type { EvidenceRef, FailureClass, Policy, Rung } from '../../shared/contract/messages.ts'
 import type { RoundEvidence } from './evidence.ts'
 import type { News } from './novelty.ts'
 
 export type JudgedRound = RoundEvidence & { news: News }
 
 export type Rule<Memory> = {
-  /** Also a key of `loop.rules` in shared/agent-file/agent.schema.json, where people set its mode. */
+  /** Also a key of `loop.rules` in shared/agents/file/agent.schema.json, where people set its mode. */
   readonly name: string
   /** Goes up when the rule would decide anything differently; it stands in every intervention. */
   readonly version: number

@@ -4,7 +4,7 @@
 // S2. It hides no other rule, and no other hides it: each has its own memory, its own rungs, and is told by itself.
 // S3. A rule that enforces again begins at the bottom with every streak: the model has seen nothing of what was told.
 
-import type { Intervention, Policy } from '../../shared/messages.ts'
+import type { Intervention, Policy } from '../../shared/contract/messages.ts'
 
 /** By the name of a rule that was in shadow in the last round: how far it would have come. Plain data, one entry for each rule at most. */
 export type Shadows = Map<string, { asked: Intervention; round: number } | 'nothing'>

@@ -5,7 +5,7 @@
 // T3. A remark on a command (`description`) is a stamp beside it: the command says all that is run.
 // T4. Other numbers and ids are never stamps by their look, only by the name that they stand under: 4101 may be the next customer.
 
-import { limits } from '../../shared/limits.ts'
+import { limits } from '../../shared/contract/limits.ts'
 
 /** Whether it is worth looking for stamps in this argument text: most have nothing that looks like one. */
 export function mayBeStamped(raw: string): boolean {

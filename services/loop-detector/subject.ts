@@ -1,7 +1,7 @@
 // What a call is about: the files, hosts, addresses and ids that its arguments name. Calls that get one answer about one subject only word it anew;
 // calls about different subjects are a batch, however alike the answers are: eight hosts may all be healthy.
 
-import { limits } from '../../shared/limits.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import { cleanPath, namesPath } from './arguments.ts'
 
 /** One text for the same subjects in whatever order; '' where the arguments name none. `freeText`: as operationOf (effect.ts) says of the call. */

@@ -1,12 +1,12 @@
 // Why a call that the accumulator marked cannot run, in words for the model. Empty arguments have several causes, and the model can only do better if
 // it is told which: it sent `{}`, or nothing came, or the response was cut, before or after the arguments began.
 
-import { quoted, shownName } from '../../shared/arguments/name-text.ts'
-import type { JsonFault } from '../../shared/json-fault.ts'
-import { jsonFault } from '../../shared/json-fault.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Call, CallProblem, Stop } from '../../shared/messages.ts'
-import { unreachable } from '../../shared/stage.ts'
+import { quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
+import { unreachable } from '../../shared/contract/stage.ts'
+import type { JsonFault } from '../../shared/lib/json/json-fault.ts'
+import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import type { Refusal } from './directive.ts'
 import { missingFields } from './directive.ts'
 

@@ -5,11 +5,11 @@
 // D2. A tool may have a text of its own in the place of all that; a call of no tool that was offered cannot. The breaker of I5.2 replaces either.
 // D3. What the model sent is untrusted: it is shown within bounds, well-formed, and names are escaped so that they cannot look like our words.
 
-import { listed, quoted, shownName } from '../../shared/arguments/name-text.ts'
-import { filledTemplate } from '../../shared/arguments/refusal-template.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Call, Rejection } from '../../shared/messages.ts'
-import { shortened } from '../../shared/text-cut.ts'
+import { listed, quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
+import { filledTemplate } from '../../shared/contract/arguments/refusal-template.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Call, Rejection } from '../../shared/contract/messages.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 
 /** Why a call is refused, in pieces. */
 export type Refusal = {

@@ -1,7 +1,7 @@
 // What the validator's decisions look like in the log. A reducer cannot log; the runtime calls this for each record that it wrote.
 
 import type { Logger } from 'pino'
-import type { Message } from '../../shared/messages.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 
 /**
  * Logs each refused call, and each call that runs with `{}` although no argument text came: the one case in which arguments are not the model's

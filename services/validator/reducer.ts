@@ -10,18 +10,18 @@
 // V4. Nothing is changed: a call that passes goes on with its text as the accumulator gave it. The exception loses nothing and is recorded as a
 //     repair: a whole number that is written like a fraction (30.0) where the schema wants an integer.
 
-import { compiledSchema } from '../../shared/arguments/compiled-schema.ts'
-import { missingFrom, requiredFields } from '../../shared/arguments/required-fields.ts'
-import { nameFault } from '../../shared/arguments/tool-name.ts'
-import { withWholeNumbers } from '../../shared/arguments/whole-numbers.ts'
-import type { Call, Rejection, RoundChecked, RoundProposed } from '../../shared/messages.ts'
-import type { Stage } from '../../shared/stage.ts'
-import { closed } from '../../shared/stage.ts'
+import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
+import { missingFrom, requiredFields } from '../../shared/contract/arguments/required-fields.ts'
+import { nameFault } from '../../shared/contract/arguments/tool-name.ts'
+import type { Call, Rejection, RoundChecked, RoundProposed } from '../../shared/contract/messages.ts'
+import type { Stage } from '../../shared/contract/stage.ts'
+import { closed } from '../../shared/contract/stage.ts'
 import { argumentsRefusal } from './arguments-check.ts'
 import { problemRefusal } from './call-problem.ts'
 import type { Refusal } from './directive.ts'
 import { rejection } from './directive.ts'
 import { unknownTool, unusableSchema } from './tool-refusal.ts'
+import { withWholeNumbers } from './whole-numbers.ts'
 
 export const validator: Stage<never, RoundProposed> = {
   name: 'validator',

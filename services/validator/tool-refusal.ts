@@ -1,7 +1,7 @@
 // Why no call of a tool can run, whatever its arguments are: nobody offered it, or nobody can judge its arguments (R6).
 
-import { listed, quoted } from '../../shared/arguments/name-text.ts'
-import { nameFault, nearestNames } from '../../shared/arguments/tool-name.ts'
+import { listed, quoted } from '../../shared/contract/arguments/name-text.ts'
+import { nameFault, nearestNames } from '../../shared/contract/arguments/tool-name.ts'
 import type { Refusal } from './directive.ts'
 
 /** `name`: what the call says, without a declaration or unfit to be a name. `offered`: what this very request offered. */

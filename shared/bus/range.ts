@@ -1,8 +1,8 @@
 // A stretch of one partition that is read once, from one offset to another: for whoever looks for something in a log, and not at what comes.
 // Memory: one batch, bounded by its bytes.
 
-import type { Milliseconds } from '../clock.ts'
-import type { Bus, Offset, StoredRecord } from './port.ts'
+import type { Bus, Offset, StoredRecord } from '../contract/bus.ts'
+import type { Milliseconds } from '../lib/clock.ts'
 
 /** `from` is in it, `to` is not. */
 export type Range = { topic: string; partition: number; from: Offset; to: Offset }

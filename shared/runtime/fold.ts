@@ -7,17 +7,17 @@
 //     record before, `failed` answers, and the conversation is told (R8).
 // F5. Units stand in the order of their first records, so the first one says where to fold from.
 
-import { partitionOf } from '../bus/partition.ts'
-import type { Offset, RecordToAppend, StoredRecord } from '../bus/port.ts'
-import type { Milliseconds } from '../clock.ts'
-import { decode, encode } from '../codec.ts'
-import { WeirError } from '../errors.ts'
-import { limits } from '../limits.ts'
-import type { Message, MessageType } from '../messages.ts'
-import type { Output, Reaction, Received, Stage } from '../stage.ts'
-import { onOneLine, shortened } from '../text-cut.ts'
-import type { Port, StageName, TopicName, Writer } from '../topology.ts'
-import { keyOf, stages, topics } from '../topology.ts'
+import { decode, encode } from '../codec/codec.ts'
+import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
+import { limits } from '../contract/limits.ts'
+import type { Message, MessageType } from '../contract/messages.ts'
+import { partitionOf } from '../contract/partition.ts'
+import type { Output, Reaction, Received, Stage } from '../contract/stage.ts'
+import type { Port, StageName, TopicName, Writer } from '../contract/topology.ts'
+import { keyOf, stages, topics } from '../contract/topology.ts'
+import type { Milliseconds } from '../lib/clock.ts'
+import { WeirError } from '../lib/errors.ts'
+import { onOneLine, shortened } from '../lib/text-cut.ts'
 import type { DerivedId, Marks } from './derived-id.ts'
 import { formatId, isRepeat, moveMark, parseId } from './derived-id.ts'
 import type { Position } from './position.ts'
@@ -231,7 +231,10 @@ export function createFold<State, In extends Message, Task>(options: FoldOptions
     const records = outputs.map(({ to, message }, n): RecordToAppend => {
       const outlet = outlets.get(to)
       if (!outlet?.types.has(message.type))
-        throw new WeirError('runtime.assertion', `${stage.name} may not write ${message.type} to its port ${to}; see shared/topology.ts`)
+        throw new WeirError(
+          'runtime.assertion',
+          `${stage.name} may not write ${message.type} to its port ${to}; see shared/contract/topology.ts`,
+        )
       const value = encode(message)
       if (value.length > limits.recordBytesMax)
         throw new WeirError(

@@ -7,11 +7,11 @@
 //     begins with nothing.
 // H3. Entries are handed out to several rounds: nobody may change them.
 
-import type { Bus, StoredRecord } from '../bus/port.ts'
-import type { Milliseconds } from '../clock.ts'
-import { decode } from '../codec.ts'
-import type { HistoryEntry } from '../messages.ts'
-import { historyKey, historyPrefix } from '../topology.ts'
+import { decode } from '../codec/codec.ts'
+import type { Bus, StoredRecord } from '../contract/bus.ts'
+import type { HistoryEntry } from '../contract/messages.ts'
+import { historyKey, historyPrefix } from '../contract/topology.ts'
+import type { Milliseconds } from '../lib/clock.ts'
 
 export type HistoryPlace = { conversation: string; turn: number; round: number }
 

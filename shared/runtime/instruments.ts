@@ -2,10 +2,10 @@
 // and nothing is kept, so a Weir that is not measured pays nothing.
 // Whoever implements it must not throw and must return at once: it is called between the records.
 
-import type { Offset, RecordToAppend, StoredRecord } from '../bus/port.ts'
-import type { Message } from '../messages.ts'
-import type { Output } from '../stage.ts'
-import type { StageName } from '../topology.ts'
+import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
+import type { Message } from '../contract/messages.ts'
+import type { Output } from '../contract/stage.ts'
+import type { StageName } from '../contract/topology.ts'
 import type { Unit } from './fold.ts'
 
 /** One partition of a stage's inbox, from assignment to loss. All of it is of now, whenever it is looked at. */

@@ -3,9 +3,9 @@
 // Repeating is safe: an observed record that stands in the log twice means what it means once (R3).
 
 import type { Logger } from 'pino'
-import type { Appended, Bus, RecordToAppend } from '../bus/port.ts'
-import { WeirError } from '../errors.ts'
-import { limits } from '../limits.ts'
+import type { Appended, Bus, RecordToAppend } from '../contract/bus.ts'
+import { limits } from '../contract/limits.ts'
+import { WeirError } from '../lib/errors.ts'
 
 /** Rejects when a repeat cannot help, or `limits.observationTriesMax` tries did not. */
 export async function writeObservation(bus: Pick<Bus, 'append' | 'clock'>, records: RecordToAppend[], log: Logger): Promise<Appended[]> {

@@ -6,12 +6,12 @@
 //     is away for minutes would come back to thousands of them.
 
 import type { Logger } from 'pino'
-import type { Assignment, Bus, PartitionReader, RecordToAppend, StoredRecord } from '../bus/port.ts'
-import type { Milliseconds } from '../clock.ts'
-import { limits } from '../limits.ts'
-import type { Message, Tick } from '../messages.ts'
-import type { Performer } from '../performer.ts'
-import type { Output, Stage } from '../stage.ts'
+import type { Assignment, Bus, PartitionReader, RecordToAppend, StoredRecord } from '../contract/bus.ts'
+import { limits } from '../contract/limits.ts'
+import type { Message, Tick } from '../contract/messages.ts'
+import type { Performer } from '../contract/performer.ts'
+import type { Output, Stage } from '../contract/stage.ts'
+import type { Milliseconds } from '../lib/clock.ts'
 import type { Unit } from './fold.ts'
 import { createFold } from './fold.ts'
 import type { Instruments } from './instruments.ts'

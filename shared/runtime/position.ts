@@ -1,8 +1,8 @@
 // What a commit says: what is done, from where to fold, and the marks there: one atomic pair, true for ever once its outputs are acknowledged.
 // The marks are those at "fold from", not the newest: with the newest, the open unit's own records would be dropped as repeats.
 
-import type { Assignment, Commit, Offset } from '../bus/port.ts'
-import { WeirError } from '../errors.ts'
+import type { Assignment, Commit, Offset } from '../contract/bus.ts'
+import { WeirError } from '../lib/errors.ts'
 import type { Marks } from './derived-id.ts'
 
 /** `done`: all records before it are done; `from`: the first record of the oldest open unit, or `done`; `marks`: those at `from`. */

@@ -1,9 +1,9 @@
 // A message as the record of an observer: no id, no mark (R3).
 
-import type { RecordToAppend } from '../bus/port.ts'
-import { encode } from '../codec.ts'
-import type { Message } from '../messages.ts'
-import { keyOf } from '../topology.ts'
+import { encode } from '../codec/codec.ts'
+import type { RecordToAppend } from '../contract/bus.ts'
+import type { Message } from '../contract/messages.ts'
+import { keyOf } from '../contract/topology.ts'
 
 /** `topic`: with the deployment's prefix. Throws `codec.bad-message` when the message does not fit its schema. */
 export function toRecord({ topic, partition, message }: { topic: string; partition: number; message: Message }): RecordToAppend {

@@ -2,17 +2,17 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Appended, Bus, Subscription } from '../bus/port.ts'
 import { firstOffsetSince } from '../bus/range.ts'
-import type { Milliseconds } from '../clock.ts'
-import { decode } from '../codec.ts'
-import { WeirError } from '../errors.ts'
-import { limits } from '../limits.ts'
-import type { Message } from '../messages.ts'
-import type { PerformerContext, StartPerformer } from '../performer.ts'
-import type { Output, Stage } from '../stage.ts'
-import type { Port } from '../topology.ts'
-import { guardTopicName, stages } from '../topology.ts'
+import { decode } from '../codec/codec.ts'
+import type { Appended, Bus, Subscription } from '../contract/bus.ts'
+import { limits } from '../contract/limits.ts'
+import type { Message } from '../contract/messages.ts'
+import type { PerformerContext, StartPerformer } from '../contract/performer.ts'
+import type { Output, Stage } from '../contract/stage.ts'
+import type { Port } from '../contract/topology.ts'
+import { guardTopicName, stages } from '../contract/topology.ts'
+import type { Milliseconds } from '../lib/clock.ts'
+import { WeirError } from '../lib/errors.ts'
 import { historyReader } from './history-reader.ts'
 import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
@@ -125,7 +125,7 @@ function performerContext({
   async function write(entries: { to: Port; message: Message }[]): Promise<Appended[]> {
     const written = entries.map(({ to, message }) => {
       const topic = stages[stage].ports[to]
-      if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/topology.ts`)
+      if (topic === undefined) throw new WeirError('runtime.assertion', `${stage} has no port ${to}; see shared/contract/topology.ts`)
       return toRecord({ topic: topicPrefix + topic, partition, message })
     })
     try {

@@ -4,8 +4,8 @@
 // Not measured: reading and decoding the records, writing the proposal, and memory. The records are the same objects in every lap, as no log has them.
 
 import { accumulator } from '../../services/accumulator/reducer.ts'
-import { defaultPolicy } from '../../shared/agents.ts'
-import type { ModelFinished, ModelOpened, Part, PartEvent } from '../../shared/messages.ts'
+import { defaultPolicy } from '../../shared/agents/agents.ts'
+import type { ModelFinished, ModelOpened, Part, PartEvent } from '../../shared/contract/messages.ts'
 import type { Row } from './row.ts'
 
 const deltas = 10_000

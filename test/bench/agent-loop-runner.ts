@@ -38,7 +38,7 @@ await loop.close()
 process.stdout.write(`${JSON.stringify(measured)}\n`)
 
 async function openFloor({ url, leanHttp }: RunnerOptions & { kind: 'floor' }): Promise<Loop> {
-  const fetch = leanHttp ? (await import('../../services/llm-gateway/http-fetch.ts')).httpFetch : globalThis.fetch
+  const fetch = leanHttp ? (await import('../../services/llm-gateway/wire/http-fetch.ts')).httpFetch : globalThis.fetch
   return (await import('./agent-loop-floor.ts')).openFloor(url, fetch)
 }
 

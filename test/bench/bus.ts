@@ -9,8 +9,8 @@ import { join } from 'node:path'
 
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Synchronous } from '../../shared/bus/embedded/schema.ts'
-import type { Bus, RecordToAppend } from '../../shared/bus/port.ts'
-import { systemClock } from '../../shared/clock.ts'
+import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 import type { Row } from './row.ts'
 
 const partitions = 4

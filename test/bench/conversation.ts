@@ -2,9 +2,9 @@
 // It does not measure: reading, decoding beyond the baseline, encoding, sending and committing, which is the runtime's; long texts; a cold process.
 
 import { conversation } from '../../services/conversation/reducer.ts'
-import { decode, encode } from '../../shared/codec.ts'
-import { limits } from '../../shared/limits.ts'
-import type { Message } from '../../shared/messages.ts'
+import { decode, encode } from '../../shared/codec/codec.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 import { carriedIn, outcome, says, settingsWith, tick } from '../services/conversation/samples.ts'
 import type { Row } from './row.ts'
 

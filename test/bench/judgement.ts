@@ -7,12 +7,12 @@
 
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
-import type { Bus } from '../../shared/bus/port.ts'
-import { systemClock } from '../../shared/clock.ts'
-import { decode } from '../../shared/codec.ts'
-import type { Message, RoundChecked, RoundExecuted, RoundProposed } from '../../shared/messages.ts'
-import type { Stage } from '../../shared/stage.ts'
-import { topics } from '../../shared/topology.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import type { Message, RoundChecked, RoundExecuted, RoundProposed } from '../../shared/contract/messages.ts'
+import type { Stage } from '../../shared/contract/stage.ts'
+import { topics } from '../../shared/contract/topology.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 import { converse, withStages } from './pipeline.ts'
 import type { Row } from './row.ts'
 

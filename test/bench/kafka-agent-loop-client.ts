@@ -1,8 +1,8 @@
 // A client of the stages that run elsewhere on Kafka: it asks, and hears the end of the turn.
 
-import { openEdge } from '../../services/edge/edge.ts'
-import { loadAgents } from '../../services/weir.ts'
-import type { Agent } from '../../shared/agents.ts'
+import { openEdge } from '../../client/edge.ts'
+import { loadAgents } from '../../client/weir.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
 import { question } from './agent-loop-conversation.ts'
 import type { Loop } from './agent-loop-runner.ts'
 import { openBus, partitions } from './kafka-topics.ts'

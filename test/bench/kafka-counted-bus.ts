@@ -1,6 +1,6 @@
 // A bus that counts what its readers have done, for relays that run on Weir's bus.
 
-import type { Bus } from '../../shared/bus/port.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
 
 /** Tells of each step when all that it led to is acknowledged. */
 export function counted(bus: Bus, done: (records: number) => void): Bus {

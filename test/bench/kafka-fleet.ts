@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { StageName } from '../../shared/topology.ts'
-import { stageNames } from '../../shared/topology.ts'
+import type { StageName } from '../../shared/contract/topology.ts'
+import { stageNames } from '../../shared/contract/topology.ts'
 import { maxOutputTokens, system, tool } from './agent-loop-conversation.ts'
 import { startChild } from './kafka-child.ts'
 import { withTopics } from './kafka-topics.ts'
@@ -27,7 +27,7 @@ export const layouts = {
 /** `pids`: of its processes; `serverPid`: of the model and the tool. */
 export type Fleet = { topicPrefix: string; agentFile: string; serverUrl: string; serverPid: number; pids: number[] }
 
-const weir = fileURLToPath(new URL('../../services/cli/main.ts', import.meta.url))
+const weir = fileURLToPath(new URL('../../apps/cli/main.ts', import.meta.url))
 const readyMs = 120_000
 
 /** With topics, a server and a folder of its own. A process of it that ends by itself fails the bench. */

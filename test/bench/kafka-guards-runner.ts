@@ -1,7 +1,7 @@
 // Guards as a process of their own: registered to enforce for every tool, and run until the bench ends. Tells `ready` when all are in their groups.
 
-import type { Guard } from '../../shared/guard.ts'
-import { startGuards } from '../../shared/guards/start-guards.ts'
+import type { Guard } from '../../shared/contract/guard.ts'
+import { startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { optionsGiven, tell, untilToldToEnd } from './kafka-child.ts'
 import { passing } from './kafka-relay-guard.ts'
 import { errorLog as log, openBus, partitions } from './kafka-topics.ts'

@@ -6,7 +6,7 @@
 // It does not measure: guards that think; latency under load; guards in many processes; several brokers and replicas, a network, TLS.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { guardTopicName } from '../../shared/topology.ts'
+import { guardTopicName } from '../../shared/contract/topology.ts'
 import { callRounds } from './agent-loop-conversation.ts'
 import type { Loop } from './agent-loop-runner.ts'
 import { openClient } from './kafka-agent-loop-client.ts'

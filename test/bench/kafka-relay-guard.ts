@@ -1,9 +1,9 @@
 // A guard on the Kafka bus as `weir guard run` runs it: rounds-cleared to its own topic. It remembers something of each conversation, as guards of use do.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Guard } from '../../shared/guard.ts'
-import { runGuard } from '../../shared/guards/run-guard.ts'
-import { guardTopicSpec } from '../../shared/topology.ts'
+import type { Guard } from '../../shared/contract/guard.ts'
+import { guardTopicSpec } from '../../shared/contract/topology.ts'
+import { runGuard } from '../../shared/runtime/guards/run-guard.ts'
 import { counted } from './kafka-counted-bus.ts'
 import { guardName } from './kafka-relay-records.ts'
 import type { OpenRelay } from './kafka-relay-runner.ts'

@@ -1,8 +1,8 @@
 // The records of the relay's bench: rounds of the agent loop's conversation, one call each, as the accumulator proposes them and as they are cleared.
 
-import { defaultPolicy, policyOf } from '../../shared/agents.ts'
-import type { Bus, RecordToAppend } from '../../shared/bus/port.ts'
-import type { RoundCleared, RoundProposed } from '../../shared/messages.ts'
+import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
+import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
+import type { RoundCleared, RoundProposed } from '../../shared/contract/messages.ts'
 import { formatId } from '../../shared/runtime/derived-id.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { tool } from './agent-loop-conversation.ts'

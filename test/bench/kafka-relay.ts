@@ -11,8 +11,8 @@
 // second suffer from that, CPU per record hardly.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bus } from '../../shared/bus/port.ts'
-import { guardTopicName } from '../../shared/topology.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { guardTopicName } from '../../shared/contract/topology.ts'
 import type { BenchBroker } from './kafka-broker.ts'
 import { withBroker } from './kafka-broker.ts'
 import type { Child } from './kafka-child.ts'

@@ -6,8 +6,8 @@
 // It does not measure: the time until the group takes a new member in, which is the broker's and depends on how the former one ended (the whole time from
 // the start of the process is given beside); stages with larger states; tables of history; a disk that must be read.
 
-import type { Bus, RecordToAppend } from '../../shared/bus/port.ts'
-import type { ModelOpened, Part } from '../../shared/messages.ts'
+import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
+import type { ModelOpened, Part } from '../../shared/contract/messages.ts'
 import { formatId } from '../../shared/runtime/derived-id.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import type { BenchBroker } from './kafka-broker.ts'

@@ -4,9 +4,9 @@ import { Kafka, logLevel } from 'kafkajs'
 import type { Logger } from 'pino'
 import { pino } from 'pino'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
-import type { Bus } from '../../shared/bus/port.ts'
-import { systemClock } from '../../shared/clock.ts'
-import { topicSpecs } from '../../shared/topology.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { topicSpecs } from '../../shared/contract/topology.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 
 export const partitions = 4
 

@@ -10,8 +10,8 @@ import { hash } from 'node:crypto'
 import { readArguments } from '../../services/loop-detector/arguments.ts'
 import type { Turn } from '../../services/loop-detector/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
-import { defaultPolicy } from '../../shared/agents.ts'
-import type { RoundChecked, RoundExecuted } from '../../shared/messages.ts'
+import { defaultPolicy } from '../../shared/agents/agents.ts'
+import type { RoundChecked, RoundExecuted } from '../../shared/contract/messages.ts'
 import type { Row } from './row.ts'
 
 const laps = 15

@@ -3,15 +3,15 @@
 // It does not measure: Kafka, a cold start, long arguments and results (model and tools are those of the bench of the pipeline), printing. Rates are by CPU
 // seconds of this one process, so other work of the machine costs nothing but time.
 
-import { replayLog } from '../../services/cli/replay/replay-log.ts'
-import { contentOf, contentsOf, sweepOf } from '../../services/cli/replay/what-if/asked.ts'
-import { whatIf } from '../../services/cli/replay/what-if/what-if.ts'
+import { replayLog } from '../../apps/replay/replay-log.ts'
+import { contentOf, contentsOf, sweepOf } from '../../apps/replay/what-if/asked.ts'
+import { whatIf } from '../../apps/replay/what-if/what-if.ts'
 import { reducers } from '../../services/reducers.ts'
-import type { Bus } from '../../shared/bus/port.ts'
 import { batchesOf } from '../../shared/bus/range.ts'
-import { systemClock } from '../../shared/clock.ts'
-import { decode } from '../../shared/codec.ts'
-import { topics } from '../../shared/topology.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { topics } from '../../shared/contract/topology.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 import { converse, withStages } from './pipeline.ts'
 import type { Row } from './row.ts'
 

@@ -7,8 +7,8 @@
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { validator } from '../../services/validator/reducer.ts'
-import { defaultPolicy } from '../../shared/agents.ts'
-import type { RoundProposed } from '../../shared/messages.ts'
+import { defaultPolicy } from '../../shared/agents/agents.ts'
+import type { RoundProposed } from '../../shared/contract/messages.ts'
 import type { Row } from './row.ts'
 
 const laps = 30

@@ -1,9 +1,9 @@
 // What clients are told in a run, as it is told, for those that act by it while the run goes on.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Bus } from '../../shared/bus/port.ts'
-import { decode } from '../../shared/codec.ts'
-import type { Message } from '../../shared/messages.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 
 const retryMs = 500
 

@@ -5,7 +5,7 @@
 // expiresAt; an outcome of that owner ends it, or gives it back (ready, next try); a tick at or after claim + startWithin + timeout + grace ends
 // it as lapsed: idempotent, with tries left, not cancelled and not expired, it is ready again, else it is unknown.
 
-import type { Claim, MessageOf, Outcome, ResultStatus, RoundCleared } from '../../shared/messages.ts'
+import type { Claim, MessageOf, Outcome, ResultStatus, RoundCleared } from '../../shared/contract/messages.ts'
 import type { Evidence, LoggedMessage } from './evidence.ts'
 import { addressOf, callKey, recordsOf, turnKey } from './evidence.ts'
 import type { Asked, GuardWord, WaitEnd, Waiting } from './waits.ts'

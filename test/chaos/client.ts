@@ -2,14 +2,14 @@
 
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Edge } from '../../services/edge/edge.ts'
-import { openEdge } from '../../services/edge/edge.ts'
-import { loadAgents } from '../../services/weir.ts'
-import type { Agent } from '../../shared/agents.ts'
+import type { Edge } from '../../client/edge.ts'
+import { openEdge } from '../../client/edge.ts'
+import { loadAgents } from '../../client/weir.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
-import type { Bus } from '../../shared/bus/port.ts'
-import { systemClock } from '../../shared/clock.ts'
-import { topicSpecs } from '../../shared/topology.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { topicSpecs } from '../../shared/contract/topology.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 
 export type Client = { agent: Agent; edge: Edge; bus: Bus; close(): Promise<void> }
 

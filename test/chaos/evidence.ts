@@ -2,7 +2,7 @@
 // clients sent and heard, what was done to which process and when, and the commits at the end. Plain values: a checker is a pure function over them.
 // Nothing here or in the checkers uses code of Weir, only its types: what is checked must not be its own judge.
 
-import type { ApprovalAnswer, Message, MessageOf, MessageType } from '../../shared/messages.ts'
+import type { ApprovalAnswer, Message, MessageOf, MessageType } from '../../shared/contract/messages.ts'
 
 /** One record as the broker gave it. */
 export type Logged = {

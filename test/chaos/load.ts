@@ -2,8 +2,8 @@
 // answered, some send a message again; one whose turn does not end in time, or whose connection broke, asks again under the same id, as a client would.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Edge } from '../../services/edge/edge.ts'
-import type { Agent } from '../../shared/agents.ts'
+import type { Edge } from '../../client/edge.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
 import type { Random } from '../simulation/random.ts'
 import type { Sent } from './evidence.ts'
 import { messageText } from './model.ts'

@@ -1,7 +1,7 @@
 // The smallest sound run, by hand: one message, one turn, one round with a call that may not be repeated (ordinal 0), one that may (1) and one that
 // was rejected (2). What the tests of the checkers plant their violations in.
 
-import type { Message } from '../../shared/messages.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 import type { Evidence, Logged, Start } from './evidence.ts'
 
 /** A message with the fields that checkers look at. */

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import avro from 'avsc'
 import type { Admin, Kafka, KafkaMessage } from 'kafkajs'
-import type { Message } from '../../shared/messages.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 import type { Committed, Logged } from './evidence.ts'
 import { guardNames } from './guard-world.ts'
 

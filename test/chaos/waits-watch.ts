@@ -1,7 +1,7 @@
 // Which rounds wait for which guard now, as clients are told it: what says whether a guard was hit while it was waited for.
 
-import type { Bus } from '../../shared/bus/port.ts'
-import type { Message } from '../../shared/messages.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 import { followActivity } from './activity.ts'
 import { roundKey, turnKey } from './evidence.ts'
 

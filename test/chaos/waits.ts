@@ -5,7 +5,7 @@
 // round-cleared + deadline: a rejection of any is a veto, and an answer that leaves out a call it was asked about rejects all. At the deadline silence is
 // what on-timeout says, in the order of deadlines, then of names, where several are over at once. At expiresAt, and with a cancel, nobody is waited for any more.
 
-import type { GuardAnswer, GuardInForce, GuardVerdict, RoundCleared } from '../../shared/messages.ts'
+import type { GuardAnswer, GuardInForce, GuardVerdict, RoundCleared } from '../../shared/contract/messages.ts'
 
 /** A guard's word on a call, as it counted. */
 export type GuardWord = { guard: string; answer: GuardAnswer; verdict: 'pass' | 'reject'; time: number; at: string }

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { stageNames } from '../../shared/topology.ts'
+import { stageNames } from '../../shared/contract/topology.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const kafkaPort = await freePort()

@@ -3,12 +3,12 @@
 // normal one.
 
 import { describe, expect, it } from '@jest/globals'
-import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
-import { encode } from '../../shared/codec.ts'
-import { limits } from '../../shared/limits.ts'
-import type { AgentSettings, Caps, DeadLetter, Message, Policy } from '../../shared/messages.ts'
-import type { TopicName } from '../../shared/topology.ts'
-import { stages } from '../../shared/topology.ts'
+import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import { encode } from '../../shared/codec/codec.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { AgentSettings, Caps, DeadLetter, Message, Policy } from '../../shared/contract/messages.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import { stages } from '../../shared/contract/topology.ts'
 import { activityUntil, endsOf, endsOfMessages, put, putBytes, until, userMessage } from '../support/inbox.ts'
 import type { Pipeline } from '../support/pipeline.ts'
 import { recordedTool, withPipeline } from '../support/pipeline.ts'

@@ -1,7 +1,7 @@
 // `weir chat` as somebody at a shell has it: piped in, and at a terminal.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
+import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { onTerminals, openDesk } from '../support/weir-command.ts'

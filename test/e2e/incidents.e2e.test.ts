@@ -1,7 +1,7 @@
 // The incidents of the design, end to end: real HTTP to a scripted model, the stages on the embedded bus, real processes as tools.
 
 import { describe, expect, it } from '@jest/globals'
-import { reflexModel } from '../../services/cli/demo/reflex-model.ts'
+import { reflexModel } from '../../apps/demo/reflex-model.ts'
 import { execTool, patient, recordedTool, withPipeline } from '../support/pipeline.ts'
 import { always, call, resultsOf, says, script, systemOf, text, textsOf, thinking } from '../support/script.ts'
 

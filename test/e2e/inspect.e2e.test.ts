@@ -1,9 +1,9 @@
 // `weir inspect` and `weir conversations` as somebody at a shell has them, on what real runs of `weir ask` left behind.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { ConversationSummary } from '../../services/cli/conversations/summary.ts'
-import type { Reply } from '../../services/cli/demo/anthropic-server.ts'
-import type { Timeline } from '../../services/cli/inspect/timeline.ts'
+import type { Reply } from '../../apps/demo/anthropic-server.ts'
+import type { ConversationSummary } from '../../apps/history/conversations/summary.ts'
+import type { Timeline } from '../../apps/history/inspect/timeline.ts'
 import { call, says, text, textsOf, thinking } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'

@@ -2,8 +2,8 @@
 // in another.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Block, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
-import type { HistoryEntry } from '../../shared/messages.ts'
+import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { withPipeline } from '../support/pipeline.ts'
 import { quickTool } from '../support/quick-tool.ts'
 import { call, says, text, textsOf } from '../support/script.ts'

@@ -2,8 +2,8 @@
 // goes on. `retry-after-ms` keeps the tests short; without it the gateway waits a second before the second attempt.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Block, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
-import { limits } from '../../shared/limits.ts'
+import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import { until } from '../support/inbox.ts'
 import type { Pipeline, Turn } from '../support/pipeline.ts'
 import { patient, withPipeline } from '../support/pipeline.ts'

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { ReportData, ReportIndex } from '../../services/cli/report/page/data.ts'
+import type { ReportData, ReportIndex } from '../../apps/report/page/data.ts'
 import type { Desk, Ended } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'
 

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { ModelCall } from '../../services/cli/demo/anthropic-server.ts'
+import type { ModelCall } from '../../apps/demo/anthropic-server.ts'
 import { call, says, script, text } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'

@@ -2,10 +2,10 @@
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { RecordLine } from '../../services/cli/tail/record-line.ts'
+import type { RecordLine } from '../../apps/history/tail/record-line.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
-import { partitionOf } from '../../shared/bus/partition.ts'
-import { systemClock } from '../../shared/clock.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
 import type { Desk } from '../support/weir-command.ts'
 import { openDesk } from '../support/weir-command.ts'

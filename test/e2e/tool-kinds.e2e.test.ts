@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
-import type { Tool, ToolRun } from '../../shared/agents.ts'
+import type { Tool, ToolRun } from '../../shared/agents/agents.ts'
 import { recordedTool, withPipeline } from '../support/pipeline.ts'
 import { call, resultsOf, says, script } from '../support/script.ts'
 

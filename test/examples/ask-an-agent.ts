@@ -1,6 +1,6 @@
 // A program that asks the agent of `agent.yaml`, shows what happens on standard error, and prints the reply.
 
-import { Weir } from '../../services/weir.ts' // in a program of yours: from 'weir-agents'
+import { Weir } from '../../client/weir.ts' // in a program of yours: from 'weir-agents'
 
 const weir = await Weir.open({ agents: 'agent.yaml' })
 const turn = weir.ask({ agent: 'agent', text: 'Which files are here?' })

@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
+import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
 import { call, says, text } from '../support/script.ts'
 
 /** `printed`: what it prints when all is well. */

@@ -1,6 +1,6 @@
 // A program that ends a turn as soon as a tool runs, and then goes on with the conversation.
 
-import { Weir } from '../../services/weir.ts' // in a program of yours: from 'weir-agents'
+import { Weir } from '../../client/weir.ts' // in a program of yours: from 'weir-agents'
 
 const weir = await Weir.open({ agents: 'agent.yaml' })
 const turn = weir.ask({ agent: 'agent', text: 'Wait an hour.' })

@@ -2,9 +2,9 @@
 // mutants are noticed by it. Ends with 1 at the first trace that is not.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { givenBy } from '../../services/cli/judge/overrides.ts'
-import { readScenarios } from '../../services/cli/judge/scenario.ts'
-import { judge } from '../../services/cli/judge/verdict.ts'
+import { givenBy } from '../../apps/replay/judge/overrides.ts'
+import { readScenarios } from '../../apps/replay/judge/scenario.ts'
+import { judge } from '../../apps/replay/judge/verdict.ts'
 
 const folder = new URL('../corpus/', import.meta.url)
 const given = givenBy([])

@@ -3,7 +3,7 @@
 /** `change`: what the line becomes; null: it is taken out. Lines from 1. */
 export type Mutant = { file: string; line: number; was: string; change: string | null }
 
-const thresholdsInForce = 'shared/agents.ts'
+const thresholdsInForce = 'shared/agents/agents.ts'
 const patience = 'services/loop-detector/patience.ts'
 const masks = 'services/loop-detector/mask.ts'
 

@@ -5,13 +5,19 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation } from '../../services/conversation/reducer.ts'
-import { contextFull } from '../../services/llm-gateway/context-full.ts'
-import type { Failed } from '../../services/llm-gateway/provider.ts'
-import { brokenStream, connectionFailure, httpFailure, interruptionOf, reportedError } from '../../services/llm-gateway/provider-errors.ts'
+import { contextFull } from '../../services/llm-gateway/providers/context-full.ts'
+import type { Failed } from '../../services/llm-gateway/providers/provider.ts'
+import {
+  brokenStream,
+  connectionFailure,
+  httpFailure,
+  interruptionOf,
+  reportedError,
+} from '../../services/llm-gateway/providers/provider-errors.ts'
 import { llmGateway } from '../../services/llm-gateway/reducer.ts'
-import { WeirError } from '../../shared/errors.ts'
-import { limits } from '../../shared/limits.ts'
-import type { FailureClass, Intervention, TurnFinished, UserMessage } from '../../shared/messages.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { FailureClass, Intervention, TurnFinished, UserMessage } from '../../shared/contract/messages.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
 import { at, given } from '../support/given.ts'
 import { modelRequest } from '../support/messages.ts'
 import { cancels, intervention, only, outcome, says, settingsWith, tick, turnFailed } from './conversation/samples.ts'

@@ -1,7 +1,7 @@
 // The broker of a simulation: the storage, in virtual time, and who waits for records. It never fails by itself: faults sit
 // between it and the processes (sender.ts, partition-loop.ts, coordinator.ts).
 
-import type { Appended, Commit, Offset, RecordToAppend, StoredRecord } from '../../shared/bus/port.ts'
+import type { Appended, Commit, Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Storage } from './storage.ts'
 
 export type CommitMade = Commit & { group: string; topic: string; partition: number }

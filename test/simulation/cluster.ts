@@ -2,10 +2,10 @@
 // others take their places.
 
 import type { Logger } from 'pino'
-import type { Agents } from '../../shared/agents.ts'
-import type { Subscription } from '../../shared/bus/port.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { WeirError } from '../../shared/errors.ts'
+import type { Agents } from '../../shared/agents/agents.ts'
+import type { Subscription } from '../../shared/contract/bus.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
 import type { Broker } from './broker.ts'
 import { createChaos } from './chaos.ts'
 import type { Coordinator } from './coordinator.ts'

@@ -2,7 +2,7 @@
 // Nastier than Kafka: a former owner reads and writes on for as long as nobody tells it. As in Kafka, a partition that comes back to a process
 // before that process heard of its loss is the same assignment.
 
-import type { Milliseconds } from '../../shared/clock.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Machine } from './machine.ts'
 import type { PartitionLoop } from './partition-loop.ts'
 import type { Random } from './random.ts'

@@ -1,10 +1,10 @@
 // What the checkers may look at: the bytes of the topics, decoded once, all commits that were ever taken, and the world's ledger.
 
-import type { StoredRecord } from '../../shared/bus/port.ts'
-import { decode } from '../../shared/codec.ts'
-import type { Message, MessageOf, MessageType } from '../../shared/messages.ts'
-import type { TopicName } from '../../shared/topology.ts'
-import { topics } from '../../shared/topology.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { StoredRecord } from '../../shared/contract/bus.ts'
+import type { Message, MessageOf, MessageType } from '../../shared/contract/messages.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import { topics } from '../../shared/contract/topology.ts'
 import type { Broker, CommitMade } from './broker.ts'
 import type { Ledger } from './world/ledger.ts'
 

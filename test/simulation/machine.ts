@@ -1,7 +1,7 @@
 // A simulated process: its clocks, its death, its pauses. Whatever reaches the code that runs in it comes through `after`, so a dead process
 // hears nothing more, and a paused one hears all of it when it wakes.
 
-import type { Clock, Milliseconds } from '../../shared/clock.ts'
+import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { Random } from './random.ts'
 import type { Scheduler } from './scheduler.ts'
 

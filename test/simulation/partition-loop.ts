@@ -1,7 +1,7 @@
 // One assignment of one partition to one member: what a bus does with a PartitionReader, in the order of port.ts, at the worst moments.
 // The owner may have lost the partition without knowing (zombie): it reads, writes and commits on until it is told.
 
-import type { Commit, PartitionReader, StoredRecord, SubscribeOptions } from '../../shared/bus/port.ts'
+import type { Commit, PartitionReader, StoredRecord, SubscribeOptions } from '../../shared/contract/bus.ts'
 import type { Broker } from './broker.ts'
 import type { Chaos } from './chaos.ts'
 import type { Faults } from './faults.ts'

@@ -1,8 +1,8 @@
 // A conversation's records as text, topic by topic merged in the order of time: what one reads to understand a violation.
 
-import type { Message } from '../../shared/messages.ts'
-import type { TopicName } from '../../shared/topology.ts'
-import { topics } from '../../shared/topology.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import { topics } from '../../shared/contract/topology.ts'
 import type { Evidence } from './evidence.ts'
 
 /** `conversation` undefined: all of them. */

@@ -1,7 +1,7 @@
 // Virtual time: everything that happens is an event with a time, taken in the order of time, ties by the dice. Between two events all
 // microtasks run out, so what the code under test does at once is done before the world moves on.
 
-import type { Milliseconds } from '../../shared/clock.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Random } from './random.ts'
 
 export type Scheduler = {

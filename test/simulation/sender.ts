@@ -2,9 +2,9 @@
 // can happen on the way: a request or an acknowledgement is lost, a write lands twice or lands again much later, the process dies in between.
 // Kinder than Kafka: one write is cut into pieces at random, but a piece lands as a whole.
 
-import type { Appended, RecordToAppend } from '../../shared/bus/port.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { WeirError } from '../../shared/errors.ts'
+import type { Appended, RecordToAppend } from '../../shared/contract/bus.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
 import type { Broker } from './broker.ts'
 import type { Chaos } from './chaos.ts'
 import type { Faults } from './faults.ts'

@@ -1,10 +1,10 @@
 // The bus as one simulated process sees it: the port, over a broker that everybody shares and a network that nobody can trust.
 // It proves nothing about former owners, and its tables lag behind the log.
 
-import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../shared/bus/port.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
-import { WeirError } from '../../shared/errors.ts'
-import { limits } from '../../shared/limits.ts'
+import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
 import type { Broker } from './broker.ts'
 import type { Chaos } from './chaos.ts'
 import type { Coordinator, Member } from './coordinator.ts'

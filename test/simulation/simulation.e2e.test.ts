@@ -2,7 +2,7 @@
 // `make simulate` runs more seeds; a seed that fails here is looked at with `make simulate SEED=n`.
 
 import { describe, expect, it } from '@jest/globals'
-import type { StageName } from '../../shared/topology.ts'
+import type { StageName } from '../../shared/contract/topology.ts'
 import { canaries, rolledFor } from './broken/canaries.ts'
 import { throwing } from './broken/throwing.ts'
 import type { Evidence } from './evidence.ts'

@@ -2,9 +2,9 @@
 
 import type { Logger } from 'pino'
 import { pino } from 'pino'
-import { decode } from '../../shared/codec.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import { guardTopicSpec, topicSpecs } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { guardTopicSpec, topicSpecs } from '../../shared/topology.ts'
 import { createBroker } from './broker.ts'
 import { deadLetters } from './checkers/dead-letters.ts'
 import { historyValid } from './checkers/history-valid.ts'

@@ -3,8 +3,8 @@
 
 import type { GroupCommit, Log, PartitionName } from '../../shared/bus/embedded/log.ts'
 import { openLog } from '../../shared/bus/embedded/log.ts'
-import type { Appended, Commit, RecordToAppend, StoredRecord, TopicSpec } from '../../shared/bus/port.ts'
-import type { Milliseconds } from '../../shared/clock.ts'
+import type { Appended, Commit, RecordToAppend, StoredRecord, TopicSpec } from '../../shared/contract/bus.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 export type Storage = Pick<Log, 'topic' | 'topics' | 'read' | 'ends' | 'end' | 'committed' | 'close'> & {
   write(what: { records: RecordToAppend[]; commits: GroupCommit[] }): { appended: Appended[]; grown: PartitionName[] }

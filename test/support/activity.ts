@@ -1,7 +1,7 @@
 // Records that clients hear of a turn, from the fields that a test is about.
 
-import type { Activity } from '../../services/edge/edge.ts'
-import type { CallFinished, Part, PartEvent, TurnFinished } from '../../shared/messages.ts'
+import type { Activity } from '../../client/edge.ts'
+import type { CallFinished, Part, PartEvent, TurnFinished } from '../../shared/contract/messages.ts'
 
 const place = { conversation: 'c', turn: 7 }
 

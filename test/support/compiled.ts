@@ -14,7 +14,12 @@ export const compiled = { NODE_COMPILE_CACHE: folder }
  * Where everything is there already, it takes as long as one start.
  */
 export function compileStages(): void {
-  const files = ['services/cli/up/up.ts', 'services/stages.ts', 'shared/bus/kafka/bus.ts', 'services/llm-gateway/anthropic.ts']
+  const files = [
+    'apps/service/up.ts',
+    'services/stages.ts',
+    'shared/bus/kafka/bus.ts',
+    'services/llm-gateway/providers/anthropic/provider.ts',
+  ]
   const source = `await Promise.all(${JSON.stringify(files.map((file) => join(root, file)))}.map((file) => import(file)))`
   const run = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', source]
   execFileSync(process.execPath, run, { env: { ...process.env, ...compiled }, stdio: ['ignore', 'ignore', 'inherit'] })

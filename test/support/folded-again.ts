@@ -1,21 +1,21 @@
 // A log folded again by every reducer, without a look at how `weir replay` does it: what each stage makes of the records in its inbox, against the
 // records that stand in the log under the same ids.
 
+import type { OpenLog } from '../../apps/history/open-log.ts'
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { approval } from '../../services/approval/reducer.ts'
-import type { OpenLog } from '../../services/cli/open-log.ts'
 import { conversation } from '../../services/conversation/reducer.ts'
 import { executor } from '../../services/executor/reducer.ts'
 import { llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
-import type { RecordToAppend } from '../../shared/bus/port.ts'
 import { batchesOf } from '../../shared/bus/range.ts'
-import type { Message } from '../../shared/messages.ts'
+import type { RecordToAppend } from '../../shared/contract/bus.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+import type { Stage } from '../../shared/contract/stage.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import { stages, topics } from '../../shared/contract/topology.ts'
 import { createFold } from '../../shared/runtime/fold.ts'
-import type { Stage } from '../../shared/stage.ts'
-import type { TopicName } from '../../shared/topology.ts'
-import { stages, topics } from '../../shared/topology.ts'
 
 const reducers = [conversation, llmGateway, accumulator, validator, loopDetector, executor, approval] as unknown as Stage<
   unknown,

@@ -2,8 +2,8 @@
 // is kept, a unit's time never goes back, and a tick reaches `react` only for an open unit at a time >= due. Kinder than the runtime: nothing
 // is encoded, nothing is repeated, and what throws is thrown. Each step works on a copy of the state, so that one history can go on in two ways.
 
-import type { Message } from '../../shared/messages.ts'
-import type { Output, Received, Stage } from '../../shared/stage.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+import type { Output, Received, Stage } from '../../shared/contract/stage.ts'
 
 /** A message, and when it was appended: `at(1000, message)`; without, each record comes one millisecond after the one before. */
 export type Timed<M extends Message> = { message: M; time: number }

@@ -1,15 +1,15 @@
 // A client that is not ours: it may write anything into an inbox, in any form, and it watches the activity of a conversation.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Activity } from '../../services/edge/edge.ts'
-import type { Agent } from '../../shared/agents.ts'
-import { partitionOf } from '../../shared/bus/partition.ts'
-import type { Appended } from '../../shared/bus/port.ts'
-import { decode } from '../../shared/codec.ts'
-import type { Message, TurnFinished, UserMessage } from '../../shared/messages.ts'
+import type { Activity } from '../../client/edge.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { Appended } from '../../shared/contract/bus.ts'
+import type { Message, TurnFinished, UserMessage } from '../../shared/contract/messages.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import { keyOf } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import type { TopicName } from '../../shared/topology.ts'
-import { keyOf } from '../../shared/topology.ts'
 import { patienceMs } from './patience.ts'
 import type { Pipeline } from './pipeline.ts'
 

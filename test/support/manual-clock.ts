@@ -1,6 +1,6 @@
 // A clock that stands still until a test moves it.
 
-import type { Clock, Milliseconds } from '../../shared/clock.ts'
+import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 
 export type ManualClock = Clock & {
   /** Moves time on and fires the timers that came due, in order. */

@@ -1,7 +1,7 @@
 // Whole messages for tests, from the fields that a test is about.
 
-import { defaultSettings } from '../../shared/agents.ts'
-import type { Cancel, ModelRequest, UserMessage } from '../../shared/messages.ts'
+import { defaultSettings } from '../../shared/agents/agents.ts'
+import type { Cancel, ModelRequest, UserMessage } from '../../shared/contract/messages.ts'
 
 export function userMessage(fields: Partial<UserMessage> = {}): UserMessage {
   return {

@@ -1,8 +1,8 @@
 // A recorded tool as a shell script, which costs a fraction of a process of Node: for tests with many calls. It notes its start and answers
 // `done with <arguments>`.
 
-import type { CommandTool } from '../../shared/agents.ts'
-import type { Declaration } from '../../shared/messages.ts'
+import type { CommandTool } from '../../shared/agents/agents.ts'
+import type { Declaration } from '../../shared/contract/messages.ts'
 import type { RecordedTool } from './pipeline.ts'
 import { recordedTool } from './pipeline.ts'
 

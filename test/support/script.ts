@@ -1,6 +1,6 @@
 // Scripts for the model behind test/support/pipeline.ts.
 
-import type { Block, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
+import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
 
 let ids = 0
 

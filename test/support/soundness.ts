@@ -1,12 +1,12 @@
 // What must hold at the end of every test, whatever was put in: the invariants that a user, a provider and an operator rely on.
 
 import { expect } from '@jest/globals'
-import { decode } from '../../shared/codec.ts'
-import { limits } from '../../shared/limits.ts'
-import type { CallResult, HistoryEntry, Message, TurnFinished, UserMessage } from '../../shared/messages.ts'
-import { shortened } from '../../shared/text-cut.ts'
-import type { TopicName } from '../../shared/topology.ts'
-import { topics } from '../../shared/topology.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { CallResult, HistoryEntry, Message, TurnFinished, UserMessage } from '../../shared/contract/messages.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import { topics } from '../../shared/contract/topology.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 import type { Pipeline } from './pipeline.ts'
 import { requestFault } from './valid-request.ts'
 

@@ -1,7 +1,7 @@
 // What Anthropic's Messages API would refuse a request for, as far as its history goes (I5.4). Our fake server takes anything, so tests ask here.
 
-import type { ModelCall } from '../../services/cli/demo/anthropic-server.ts'
-import { limits } from '../../shared/limits.ts'
+import type { ModelCall } from '../../apps/demo/anthropic-server.ts'
+import { limits } from '../../shared/contract/limits.ts'
 
 type Block = { type: string; id?: string; tool_use_id?: string; name?: string; input?: unknown; text?: string; content?: unknown }
 

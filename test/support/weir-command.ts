@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe } from '@jest/globals'
-import type { AnthropicServer, ModelCall, Reply } from '../../services/cli/demo/anthropic-server.ts'
-import { startAnthropicServer } from '../../services/cli/demo/anthropic-server.ts'
+import type { AnthropicServer, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
 import { compiled } from './compiled.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

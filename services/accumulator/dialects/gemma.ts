@@ -1,7 +1,7 @@
 // Gemma 4: <|tool_call>call:name{key:<|"|>text<|"|>,other:[1,true]}<tool_call|>, one frame for each call. FunctionGemma has marks of its own.
 // Names stand bare; texts stand between marks that no text can hold, as they are.
 
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { brokenAfter } from './broken-frame.ts'
 import type { Cursor } from './cursor.ts'
 import { isOver, skipBlanks, took, tookMatch, upTo } from './cursor.ts'

@@ -6,7 +6,7 @@
 //     arguments and has no place in a call makes it unreadable: it is data, or a mistake, and neither may run.
 // J3. The declaration of a tool names a tool too, with the schema of its parameters. It is no call.
 
-import { listed, quoted } from '../../../shared/arguments/name-text.ts'
+import { listed, quoted } from '../../../shared/contract/arguments/name-text.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
 import type { Repair } from './written-json.ts'
 import { itemsOf, membersOf, readJson, stringOf } from './written-json.ts'

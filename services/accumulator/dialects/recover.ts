@@ -11,13 +11,13 @@
 //     that it writes so, whatever it names.
 // R5. Linear in the text, whatever it is, and none at all above limits.textCallsBytesMax.
 
-import { compiledSchema } from '../../../shared/arguments/compiled-schema.ts'
-import { membersFault } from '../../../shared/arguments/members.ts'
-import { listed, quoted } from '../../../shared/arguments/name-text.ts'
-import { missingFrom } from '../../../shared/arguments/required-fields.ts'
-import { schemaFault } from '../../../shared/arguments/schema-fault.ts'
-import { jsonFault } from '../../../shared/json-fault.ts'
-import { limits } from '../../../shared/limits.ts'
+import { compiledSchema } from '../../../shared/contract/arguments/compiled-schema.ts'
+import { membersFault } from '../../../shared/contract/arguments/members.ts'
+import { listed, quoted } from '../../../shared/contract/arguments/name-text.ts'
+import { missingFrom } from '../../../shared/contract/arguments/required-fields.ts'
+import { schemaFault } from '../../../shared/contract/arguments/schema-fault.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
 import { dialects } from './dialects.ts'
 import { fenced, openFenced } from './fence.ts'

@@ -5,8 +5,8 @@
 // T2. Where no string is allowed, the text must be the JSON of what is. What cannot be typed is not guessed: it stays a string, and the schema refuses it.
 // T3. An argument that is given twice has no value; the object then has it twice, and is refused for that.
 
-import { pointedTo } from '../../../shared/arguments/schema-reference.ts'
-import { isObject } from '../../../shared/json-object.ts'
+import { pointedTo } from '../../../shared/contract/arguments/schema-reference.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { WrittenField } from './dialect.ts'
 import type { Repair } from './written-json.ts'
 import { readJson } from './written-json.ts'

@@ -6,9 +6,9 @@
 // W2. Nothing that is open is closed: a string, number, array or object whose end is not there cannot be read (I1.1).
 // W3. One pass, every character looked at a bounded number of times; nesting is bounded.
 
-import type { StringMending } from '../../../shared/json-string.ts'
-import { jsonString } from '../../../shared/json-string.ts'
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { StringMending } from '../json-string.ts'
+import { jsonString } from '../json-string.ts'
 import type { Cursor } from './cursor.ts'
 import { skipBlanks, took, tookMatch } from './cursor.ts'
 

@@ -5,7 +5,7 @@
 // H2. `judge` never throws, and its work grows with the command's length: commands, loops and nested scripts are counted (place.ts).
 // H3. It judges the text of a command. What a program does with its own code, and what the disk looks like, it does not see: README.md lists it.
 
-import type { Guard, GuardedCall, JsonValue, Verdict } from '../../../shared/guard.ts'
+import type { Guard, GuardedCall, JsonValue, Verdict } from '../../../shared/contract/guard.ts'
 import { judgeCommand } from './command.ts'
 import { hasPlaceholder } from './field.ts'
 import type { ShellGuardOptions, ShellRules } from './options.ts'

@@ -1,8 +1,8 @@
 // What an operator says to the shell guard, checked when it starts.
 
-import { WeirError } from '../../../shared/errors.ts'
-import { unknownKey } from '../../../shared/guards/unknown-key.ts'
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { unknownKey } from '../../../shared/runtime/guards/unknown-key.ts'
 
 export type ShellGuardOptions = {
   /** Default `shell`. */

@@ -1,6 +1,6 @@
 // Amounts of money, exactly: a count of the smallest unit as a bigint, never a sum of floating-point numbers.
 
-import type { JsonValue } from '../../../shared/guard.ts'
+import type { JsonValue } from '../../../shared/contract/guard.ts'
 
 /**
  * How an argument says an amount. integer: a JSON integer that counts the smallest unit (1250 are 12.50 with two decimals). decimal-text: a string such as

@@ -7,10 +7,10 @@
 // M4. A round that comes again gets the verdicts that it got and is not counted twice; one from before the last is refused.
 // M5. Time is the round's, in UTC; a day never goes back. State is kept per conversation, so a limit over conversations is not for this guard.
 
-import { WeirError } from '../../../shared/errors.ts'
-import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/guard.ts'
-import { valueAt } from '../../../shared/guards/argument-path.ts'
-import { unknownKey } from '../../../shared/guards/unknown-key.ts'
+import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/contract/guard.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { valueAt } from '../../../shared/runtime/guards/argument-path.ts'
+import { unknownKey } from '../../../shared/runtime/guards/unknown-key.ts'
 import type { AmountForm } from './amount.ts'
 import { amountOf, textOfUnits, unitsOf } from './amount.ts'
 

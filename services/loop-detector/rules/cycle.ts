@@ -3,7 +3,7 @@
 // C2. Equal rounds in a row are no cycle, whatever its length: other rules count those. Rounds without calls do not break a lap.
 // C3. A stray round breaks the laps, not the memory: they begin to count again behind it.
 
-import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/messages.ts'
+import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/contract/messages.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { ShownCall } from '../ladder.ts'

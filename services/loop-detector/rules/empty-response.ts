@@ -3,8 +3,8 @@
 // E2. Each is answered by an ordinary reminder while both allowances last; the one after is answered by a last request without tools.
 // E3. What the length limit cut counts for the turn, not for the row: it is asked to be brief.
 
-import { limits } from '../../../shared/limits.ts'
-import type { EvidenceRef } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { emptyResponse as texts } from '../intervention-text.ts'
 import type { Finding, Rule } from '../rule.ts'
 

@@ -4,8 +4,8 @@
 //     is corrected by any success of that tool.
 // F3. Failures that may clear by themselves count apart, with a longer leash.
 
-import { limits } from '../../../shared/limits.ts'
-import type { LoopThresholds } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import type { CallEvidence, Failure } from '../evidence.ts'
 import { identicalFailure as textOf } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'

@@ -2,7 +2,7 @@
 // S1. Any new result ends all streaks: the model may look at one thing again while it learns another.
 // S2. Looks at a declared poller, and looks before which the model waited, are polling: they have a longer leash, not an endless one.
 
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'

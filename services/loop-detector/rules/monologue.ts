@@ -3,7 +3,7 @@
 // M1. The same text, whatever its case, blanks and punctuation, is a monologue sooner than texts that differ.
 // M2. A call ends it: something was done.
 
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { monologue as words } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'

@@ -4,7 +4,7 @@
 // N2. Any result that its tool did not give before, and any call that is another one without its stamps, ends all streaks.
 // N3. What is meant to be asked again, and waits, have their longer leash.
 
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { noProgress } from '../intervention-text.ts'

@@ -1,7 +1,7 @@
 // A fan-out of several calls is repeated as it is, with the same results. The round's set of calls is the identity: the streak of each call would
 // take longer, and together they are a lap already.
 
-import type { EvidenceRef } from '../../../shared/messages.ts'
+import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'
 import { beginStreak, climb, matched } from '../ladder.ts'

@@ -8,7 +8,7 @@
 //     a log.
 // A5. Any answer that the turn has not seen, and any change, ends all streaks.
 
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'

@@ -4,8 +4,8 @@
 //     say nothing.
 // B2. The text is decided before the round runs, the count after: both see the same number, because a round is judged before the next one is checked.
 
-import { limits } from '../../../shared/limits.ts'
-import type { Call, Policy, Rejection, RejectionCode } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Call, Policy, Rejection, RejectionCode } from '../../../shared/contract/messages.ts'
 import { toolOf } from '../evidence.ts'
 import { touch } from '../recency.ts'
 import type { Rule } from '../rule.ts'

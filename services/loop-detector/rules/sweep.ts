@@ -4,7 +4,7 @@
 // W2. Only reads whose results have several lines and say enough; the same call again is the matter of identical-success, the same answer as a whole
 //     that of same-answer. Of a result with more lines than are looked at the rest is taken for new.
 
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import type { Streak } from '../ladder.ts'

@@ -3,7 +3,7 @@
 // U1. It is told so, with the reason, at most twice a turn; from then on such a text is what it is, the reply.
 // U2. In a text-only round nothing follows that could be answered.
 
-import type { EvidenceRef } from '../../../shared/messages.ts'
+import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { unreadCall as words } from '../intervention-text.ts'
 import { unreadCallsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'

@@ -3,10 +3,10 @@
 // B2. Nothing comes: who follows hears what is there, and that is all; who waits for a key does not wait.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Clock } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import { limits } from '../../limits.ts'
-import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../port.ts'
+import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import { batchesOf } from '../range.ts'
 import type { BundleFacts, BundleTurn } from './format.ts'

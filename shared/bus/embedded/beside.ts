@@ -1,19 +1,19 @@
 // The embedded bus in a process beside the one that writes the file: it reads the file itself and has the owner write, over the owner's socket.
 // What it writes is in the file, and can be read here, when append resolves.
 // B1. It keeps no commits and no members: each subscription begins without a commit, and two with the same group both read everything. That is for
-//     readers whose outputs can be repeated, and who can tell from the log what they have written: a guard (shared/guards/run-guard.ts).
+//     readers whose outputs can be repeated, and who can tell from the log what they have written: a guard (shared/runtime/guards/run-guard.ts).
 // B2. The owner may be started anew meanwhile: what a subscription wrote is asked for again for a while, before it fails.
 // B3. An owner that hangs keeps nobody from ending: who closes waits a moment for its word and then goes. What it was asked for may be written then.
 
-import type { Clock } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import { limits } from '../../limits.ts'
-import type { OutsideRequest } from '../../outside-requests.ts'
-import { outsideRecord } from '../../outside-requests.ts'
-import { pause } from '../../pause.ts'
-import { guardTopicName } from '../../topology.ts'
-import type { Appended, Bus, PartitionReader, RecordToAppend, SubscribeOptions, Subscription, TopicSpec } from '../port.ts'
+import type { Appended, Bus, PartitionReader, RecordToAppend, SubscribeOptions, Subscription, TopicSpec } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import { guardTopicName } from '../../contract/topology.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { pause } from '../../lib/pause.ts'
 import { openEmbeddedBus } from './bus.ts'
+import type { OutsideRequest } from './outside-requests.ts'
+import { outsideRecord } from './outside-requests.ts'
 import { askOwner, ownerListens } from './owner-socket.ts'
 
 export type BesideOptions = { file: string; clock: Clock; topicPrefix: string; log: { warn(fields: object, message: string): void } }

@@ -11,11 +11,10 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-
-import type { Clock } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import { limits } from '../../limits.ts'
-import type { Bus, Commit, Offset } from '../port.ts'
+import type { Bus, Commit, Offset } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { createChanges } from './changes.ts'
 import type { FileLock } from './lock.ts'
 import { lockFile } from './lock.ts'

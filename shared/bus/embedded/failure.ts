@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 
-import { WeirError } from '../../errors.ts'
+import { WeirError } from '../../lib/errors.ts'
 
 // Primary result codes, https://sqlite.org/rescode.html; the low byte of `errcode`.
 const sqlite = { perm: 3, busy: 5, locked: 6, readOnly: 8, ioError: 10, corrupt: 11, full: 13, cantOpen: 14, notADatabase: 26 } as const

@@ -2,10 +2,10 @@
 // I1. The file gets its name when it is whole, and never the name of a file that is there. Where that does not come to pass, nothing is left: no folder either.
 
 import { linkSync, rmSync } from 'node:fs'
-import type { Clock } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import { removeEmptyFolders } from '../../make-folders.ts'
-import type { StoredRecord, TopicSpec } from '../port.ts'
+import type { StoredRecord, TopicSpec } from '../../contract/bus.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { removeEmptyFolders } from '../../lib/make-folders.ts'
 import { asBusError } from './failure.ts'
 import type { ImportedTurns } from './imported.ts'
 import { writeImportedTurns } from './imported.ts'

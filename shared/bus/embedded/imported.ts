@@ -2,7 +2,7 @@
 // what it holds refers to them; in a log nobody could tell them from turns that were cut. A log that nobody imported has no such table.
 
 import { DatabaseSync } from 'node:sqlite'
-import type { Offset } from '../port.ts'
+import type { Offset } from '../../contract/bus.ts'
 import { openForReading } from './schema.ts'
 
 const table = `

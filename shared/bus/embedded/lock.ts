@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
-import { WeirError } from '../../errors.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { asBusError, isBusy } from './failure.ts'
 
 export type FileLock = { release(): void }

@@ -7,10 +7,9 @@
 //     written; whoever read ahead must forget what came of them.
 
 import type { StatementSync } from 'node:sqlite'
-
-import type { Clock, Milliseconds } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import type { Commit, Offset, PartitionEnds, RecordToAppend, StoredRecord, TableKey, TopicSpec } from '../port.ts'
+import type { Commit, Offset, PartitionEnds, RecordToAppend, StoredRecord, TableKey, TopicSpec } from '../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import { asBusError } from './failure.ts'
 import type { Synchronous } from './schema.ts'

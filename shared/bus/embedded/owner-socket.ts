@@ -1,5 +1,5 @@
 // The way to the process that writes a file, for processes beside it: a Unix domain socket on which the owner of the lock takes requests. It carries
-// JSON and knows of no request: shared/outside-requests.ts does.
+// JSON and knows of no request: shared/bus/embedded/outside-requests.ts does.
 // O1. Only who holds the lock listens, and stops before it gives the lock back. So a socket at which nobody answers was left by a killed owner, and the
 //     next one puts its own in its place.
 // O2. It stands in a folder that only this user may enter: what others ask never arrives.
@@ -11,11 +11,11 @@ import type { Socket } from 'node:net'
 import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import type { Clock } from '../../clock.ts'
-import { systemClock } from '../../clock.ts'
-import type { ErrorCode } from '../../errors.ts'
-import { errorCodes, WeirError } from '../../errors.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../contract/limits.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { ErrorCode } from '../../lib/errors.ts'
+import { errorCodes, WeirError } from '../../lib/errors.ts'
 
 export type OwnerSocket = { close(): Promise<void> }
 

@@ -1,8 +1,8 @@
 // The reading half of the embedded bus: the same for the writing process and for a reader beside it. It waits by being woken (changes.ts), never by
 // looking again and again.
 
-import type { Clock, Milliseconds } from '../../clock.ts'
-import type { Bus, StoredRecord } from '../port.ts'
+import type { Bus, StoredRecord } from '../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { Changes } from './changes.ts'
 import type { Log, PartitionName } from './log.ts'
 

@@ -4,8 +4,8 @@
 // or one whose last commit is not older than retentionMs, counted from the newest record in the file (so a long stop of everything loses nothing).
 // A table loses what newer records under the same key replaced, and tombstones, once they are older than its retentionMs or a day.
 
-import type { Clock, Milliseconds } from '../../clock.ts'
-import type { Commit, Offset, TopicSpec } from '../port.ts'
+import type { Commit, Offset, TopicSpec } from '../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { Log, PartitionName } from './log.ts'
 import type { Subscriptions } from './subscriptions.ts'
 

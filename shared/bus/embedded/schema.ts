@@ -13,11 +13,10 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-
-import { WeirError } from '../../errors.ts'
-import { makeFolders } from '../../make-folders.ts'
-import { logApplicationId } from '../application-id.ts'
-import type { TopicSpec } from '../port.ts'
+import type { TopicSpec } from '../../contract/bus.ts'
+import { logApplicationId } from '../../lib/application-id.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { makeFolders } from '../../lib/make-folders.ts'
 import { asBusError, isFolderClosed, notADatabase } from './failure.ts'
 
 /** `PRAGMA user_version`. A file with a higher one is refused. */

@@ -8,8 +8,8 @@
 //     acts on it before: a reader must not touch the world, and is told `acknowledged` after the transaction. One that fails for good fails all
 //     subscriptions with a step under way, because what they have read may never have been there.
 
-import { WeirError } from '../../errors.ts'
-import type { Commit, Offset, PartitionReader, StoredRecord, SubscribeOptions, Subscription } from '../port.ts'
+import type { Commit, Offset, PartitionReader, StoredRecord, SubscribeOptions, Subscription } from '../../contract/bus.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { keepAlive } from './alive.ts'
 import type { Log, PartitionName } from './log.ts'
 import { batchBytesMax, batchRecordsMax } from './reading.ts'

@@ -3,7 +3,7 @@
 // T1. What is in here is in the file: records come in after their transaction, in offset order without a gap.
 // T2. It is bounded; whoever wants older ones reads the file.
 
-import type { Offset, StoredRecord } from '../port.ts'
+import type { Offset, StoredRecord } from '../../contract/bus.ts'
 
 export type Tail = {
   /** The next record of the partition. */

@@ -4,9 +4,8 @@
 // The file does not become smaller: SQLite uses the freed pages for new records. (`VACUUM` while no Weir runs makes it small.)
 
 import type { DatabaseSync } from 'node:sqlite'
-
-import type { Milliseconds } from '../../clock.ts'
-import type { Offset, PartitionEnds, TopicKind } from '../port.ts'
+import type { Offset, PartitionEnds, TopicKind } from '../../contract/bus.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
 import { partitionTable } from './schema.ts'
 
 /** How many offsets one call looks at: a few milliseconds. */

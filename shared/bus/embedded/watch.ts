@@ -4,7 +4,7 @@
 import { watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Log } from './log.ts'
 
 /** A notification says that the write-ahead log was written, which is a moment before that commit can be seen; so it looks once more, this much later. */

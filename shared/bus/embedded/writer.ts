@@ -8,9 +8,9 @@
 // W5. A step that only commits is done at once where all that it has read is written: there is nothing that could be acted on too early. Its commit rides
 //     with the next write, or comes a moment later. A process that is killed before that reads some records again that led to nothing.
 
-import type { Clock, Milliseconds } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import type { Appended, Commit, RecordToAppend, StoredRecord } from '../port.ts'
+import type { Appended, Commit, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { keepAlive } from './alive.ts'
 import { asBusError } from './failure.ts'
 import type { GroupCommit, Log, PartitionName } from './log.ts'

@@ -1,6 +1,6 @@
 // How long something waits before it is tried again: longer each time.
 
-import type { Milliseconds } from '../../clock.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
 
 const firstMs = 50
 const longestMs = 2_000

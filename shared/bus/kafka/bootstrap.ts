@@ -1,7 +1,7 @@
 // The addresses that a client is given to find the cluster by.
 
 import type { KafkaConfig } from 'kafkajs'
-import { WeirError } from '../../errors.ts'
+import { WeirError } from '../../lib/errors.ts'
 import type { Node } from './driver.ts'
 
 /** Of `brokers`: `host:port`, an IPv6 address in brackets. */

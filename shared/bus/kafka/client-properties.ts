@@ -4,9 +4,9 @@
 // C2. No message holds a secret: of what may be one, only the name and the place are told.
 
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
-import { alternatives } from '../../agent-file/mistake.ts'
-import { nearestName } from '../../agent-file/nearest-name.ts'
-import { WeirError } from '../../errors.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { alternatives } from '../../settings/mistake.ts'
+import { nearestName } from '../../settings/nearest-name.ts'
 import { fateOf, propertyNames } from './client-property-fate.ts'
 import { loginOf } from './login-module.ts'
 import type { Entries } from './property-file.ts'

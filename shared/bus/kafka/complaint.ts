@@ -1,6 +1,6 @@
 // When to say that something keeps failing: not at the first failure, of which most pass unnoticed (a leader moves, a group is new), and not at each.
 
-import type { Clock, Milliseconds } from '../../clock.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
 
 const patienceMs = 2_000
 const repeatMs = 30_000

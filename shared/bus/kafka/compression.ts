@@ -3,7 +3,7 @@
 // What comes out is bounded: a batch of a few kilobytes may not fill the memory.
 
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { WeirError } from '../../errors.ts'
+import { WeirError } from '../../lib/errors.ts'
 
 /** Of one batch, decompressed. Brokers take batches of 1 MiB by default, Weir's topics little more than 10. */
 const batchBytesMax = 128 * 1024 * 1024

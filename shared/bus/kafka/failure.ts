@@ -1,6 +1,6 @@
 // What a broker, or the way to it, says when it cannot: whether asking again can help, and in Weir's words what is wrong and what to do.
 
-import { WeirError } from '../../errors.ts'
+import { WeirError } from '../../lib/errors.ts'
 
 /**
  * `stale`: what is known of the cluster is old, or the connection is gone; look again, then repeat. `passing`: repeat after a while. `lasting`: no repeat

@@ -1,7 +1,7 @@
 // One fetch request over any number of partitions, each from its own offset, answered as soon as one of them has something.
 
-import type { Milliseconds } from '../../clock.ts'
-import type { Offset } from '../port.ts'
+import type { Offset } from '../../contract/bus.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
 import type { RawRequest } from './driver.ts'
 import type { AbortedTransaction } from './record-batch.ts'
 import { WireReader, WireWriter } from './wire.ts'

@@ -7,9 +7,9 @@
 // F5. It is noticed when a partition has records and yields none: its connection is given up, then its cursor fails.
 
 import type { Logger } from 'pino'
-import type { Milliseconds } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import type { Offset, StoredRecord } from '../port.ts'
+import type { Offset, StoredRecord } from '../../contract/bus.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
 import { createComplaint } from './complaint.ts'

@@ -4,8 +4,8 @@
 // L3. A lane that was lost calls its reader no more, but for close('lost'), at once and also during a step; what that step leads to is not committed.
 // L4. A log may end with what is no record. The reader hears that it is past that, or it would wait for ever to have caught up.
 
-import type { WeirError } from '../../errors.ts'
-import type { Commit, PartitionReader, RecordToAppend, StoredRecord } from '../port.ts'
+import type { Commit, PartitionReader, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
+import type { WeirError } from '../../lib/errors.ts'
 import type { Cursor } from './fetching.ts'
 import { bytesHeld } from './reading.ts'
 

@@ -5,7 +5,7 @@
 // L3. After a failure of the connection the link is closed, and whoever owns it opens another.
 
 import type { KafkaConfig } from 'kafkajs'
-import type { Clock, Milliseconds } from '../../clock.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { DriverBroker, Node } from './driver.ts'
 import { closeBroker, connectionTimeoutMs, createBroker, requestTimeoutMs } from './driver.ts'
 import { protocolTypeOf } from './failure.ts'

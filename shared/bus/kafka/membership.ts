@@ -7,10 +7,10 @@
 // M4. A commit is a pair of offset and metadata for each partition, and the pairs of one call go in one request.
 
 import type { Logger } from 'pino'
-import type { Milliseconds } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import { pause } from '../../pause.ts'
-import type { Commit } from '../port.ts'
+import type { Commit } from '../../contract/bus.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { pause } from '../../lib/pause.ts'
 import { assignPartitions } from './assignment.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'

@@ -1,7 +1,7 @@
 // One produce request: at most one batch for each partition, answered for each by itself. acks is -1: acknowledged is on all replicas in sync.
 
-import type { Milliseconds } from '../../clock.ts'
-import type { Offset } from '../port.ts'
+import type { Offset } from '../../contract/bus.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
 import type { RawRequest } from './driver.ts'
 import { WireReader, WireWriter } from './wire.ts'
 

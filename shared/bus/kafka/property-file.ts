@@ -1,8 +1,8 @@
 // The entries of a client.properties and of --command-property, each with the place that people find it at.
 
 import { parseLines } from 'dot-properties'
-import { readText } from '../../agent-file/text-file.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../contract/limits.ts'
+import { readText } from '../../settings/text-file.ts'
 
 /** `place`: "client.properties:3", "--command-property". */
 export type Entry = { value: string; place: string }

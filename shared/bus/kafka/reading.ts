@@ -1,7 +1,7 @@
 // Reading beside the groups: the ends of a topic, a stretch of a partition, and following one. Nobody joins a group for it.
 
-import { WeirError } from '../../errors.ts'
-import type { Bus, Offset, StoredRecord } from '../port.ts'
+import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
+import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { protocolError, sendRaw } from './driver.ts'
 import { fetchRequest } from './fetch-request.ts'

@@ -4,8 +4,8 @@
 // R2. With LogAppendTime the time of all records is the batch's: the broker's (B2).
 // R3. Records of aborted transactions, and the marks that end transactions, are no records.
 
-import { WeirError } from '../../errors.ts'
-import type { Offset, RecordToAppend, StoredRecord } from '../port.ts'
+import type { Offset, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { decompressed } from './compression.ts'
 import { crc32c } from './driver.ts'
 import { varintSize, WireReader, WireWriter } from './wire.ts'

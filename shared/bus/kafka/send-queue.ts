@@ -3,9 +3,9 @@
 // Q2. A batch is as large as what waits, up to a limit; a record that is larger than that goes alone.
 // Q3. When a record is given up, what its caller wanted written behind it is not sent any more: a reader's mark would pass the one that is missing.
 
-import type { Milliseconds } from '../../clock.ts'
-import type { WeirError } from '../../errors.ts'
-import type { Appended, RecordToAppend } from '../port.ts'
+import type { Appended, RecordToAppend } from '../../contract/bus.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import type { WeirError } from '../../lib/errors.ts'
 import { encodedSizeMax } from './record-batch.ts'
 
 /** All that one caller wants written together. Settled when its last record is acknowledged, or at the first failure. */

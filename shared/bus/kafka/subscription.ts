@@ -6,10 +6,10 @@
 // S4. A failure of any partition fails the subscription, which then hands out nothing; its readers stay until close().
 
 import type { Logger } from 'pino'
-import type { Milliseconds } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import { pause } from '../../pause.ts'
-import type { Commit, PartitionReader, RecordToAppend, SubscribeOptions, Subscription } from '../port.ts'
+import type { Commit, PartitionReader, RecordToAppend, SubscribeOptions, Subscription } from '../../contract/bus.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { pause } from '../../lib/pause.ts'
 import type { Cluster } from './cluster.ts'
 import { asBusError, troubleOf } from './failure.ts'
 import { createFetching } from './fetching.ts'

@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import type { SQLInputValue } from 'node:sqlite'
 import { DatabaseSync } from 'node:sqlite'
 import type { Logger } from 'pino'
-import type { Clock, Milliseconds } from '../../clock.ts'
-import { makeFolders } from '../../make-folders.ts'
-import type { Offset, StoredRecord, TableKey } from '../port.ts'
+import type { Offset, StoredRecord, TableKey } from '../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { makeFolders } from '../../lib/make-folders.ts'
 import { prefixEnd } from '../prefix-end.ts'
 
 export type TableName = { topic: string; partition: number }

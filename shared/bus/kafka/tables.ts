@@ -6,9 +6,9 @@
 //     and who must know that there is none asks for a list up to now, which is the topic's end at that moment.
 // V3. A view that nobody asks for is not followed for ever; what is stored of it stays.
 
-import type { Milliseconds } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import type { Bus, Offset } from '../port.ts'
+import type { Bus, Offset } from '../../contract/bus.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { asBusError } from './failure.ts'
 import type { Cursor, Fetching } from './fetching.ts'

@@ -2,8 +2,8 @@
 // What is wrong with one is said without anything of what is in it.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readText } from '../../agent-file/text-file.ts'
-import { limits } from '../../limits.ts'
+import { limits } from '../../contract/limits.ts'
+import { readText } from '../../settings/text-file.ts'
 
 /** How a client.properties names a store: `texts` are the properties that hold it, `location` the one that names its file. */
 export type Store = { type: string | undefined; location: string | undefined; texts: string | undefined }

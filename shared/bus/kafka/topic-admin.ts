@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import kafkajs from 'kafkajs'
-import type { ErrorCode } from '../../errors.ts'
-import { WeirError } from '../../errors.ts'
+import type { ErrorCode } from '../../lib/errors.ts'
+import { WeirError } from '../../lib/errors.ts'
 import type { PlannedTopic } from './topic-plan.ts'
 
 /**

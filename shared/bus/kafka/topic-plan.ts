@@ -4,8 +4,8 @@
 // P3. Every record that Weir may write fits, and nobody can write what Weir cannot read: brokers unpack what a foreign producer compressed, by whichever codec.
 //     Weir compresses nothing, so that costs its own records nothing.
 
-import { limits } from '../../limits.ts'
-import type { TopicKind, TopicSpec } from '../port.ts'
+import type { TopicKind, TopicSpec } from '../../contract/bus.ts'
+import { limits } from '../../contract/limits.ts'
 
 /** `reason`: why Weir needs it, for people. */
 export type TopicConfig = { name: string; value: string; reason: string }

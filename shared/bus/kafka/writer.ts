@@ -10,9 +10,9 @@
 //     a time for each partition that is read.
 
 import type { Logger } from 'pino'
-import type { Clock, Milliseconds } from '../../clock.ts'
-import { WeirError } from '../../errors.ts'
-import type { Appended, Offset, RecordToAppend } from '../port.ts'
+import type { Appended, Offset, RecordToAppend } from '../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
 import { createComplaint } from './complaint.ts'

@@ -2,7 +2,7 @@
 // unless the call was withdrawn before; time decides like a person. What came of it is told once, the guard's verdict says the same, nobody was told
 // otherwise, and no such call started that was not approved before.
 
-import type { ApprovalOutcome, CallVerdict } from '../../../shared/messages.ts'
+import type { ApprovalOutcome, CallVerdict } from '../../../shared/contract/messages.ts'
 import type { Checker, Evidence, Violation } from '../evidence.ts'
 import { addressOf, callKey, recordsOf, roundKey } from '../evidence.ts'
 

@@ -2,7 +2,7 @@
 // was asked about; as the suite's guards judge (guards/risk.ts, written a second time), with what they must know of the conversation by the log. An answer
 // that comes again, from whichever process of that version, is the same.
 
-import type { Call, CallVerdict, RoundCleared } from '../../../shared/messages.ts'
+import type { Call, CallVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
 import type { Checker, Evidence, LoggedMessage, Violation } from '../evidence.ts'
 import { addressOf, recordsOf, roundKey } from '../evidence.ts'
 import { modeOf } from '../waits.ts'

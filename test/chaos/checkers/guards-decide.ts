@@ -1,7 +1,7 @@
 // R5, R6, for calls that wait for guards: whoever was asked has a word on it that counted, its own or on-timeout's, unless the call was over before; the word
 // is told once, as it counted; a veto names the guard that gave it, and carries its text to the model.
 
-import type { CallResult } from '../../../shared/messages.ts'
+import type { CallResult } from '../../../shared/contract/messages.ts'
 import type { ClearedCall } from '../claims.ts'
 import { clearedCalls } from '../claims.ts'
 import type { Checker, Evidence, Violation } from '../evidence.ts'

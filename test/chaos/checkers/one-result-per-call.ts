@@ -1,7 +1,7 @@
 // R5: each call that a model made ends in exactly one result: in one round-outcome and in one history entry, which agree. What the executor says of
 // a call it says once, and it is what the accepted claims lead to.
 
-import type { CallResult } from '../../../shared/messages.ts'
+import type { CallResult } from '../../../shared/contract/messages.ts'
 import { clearedCalls } from '../claims.ts'
 import type { Checker, Evidence, Violation } from '../evidence.ts'
 import { addressOf, callKey, recordsOf, roundKey } from '../evidence.ts'

@@ -2,7 +2,7 @@
 // topic, and what the tools wrote down. A call that an enforcing guard rejected never started. None started before every enforcing guard had let it pass,
 // but where on-timeout allows it, and then not before the deadline.
 
-import type { GuardInForce } from '../../../shared/messages.ts'
+import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import type { Checker, Evidence, LoggedMessage, Start } from '../evidence.ts'
 import { addressOf, callKey, recordsOf, roundKey } from '../evidence.ts'
 import { modeOf } from '../waits.ts'

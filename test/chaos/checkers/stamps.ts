@@ -1,7 +1,7 @@
 // Whom a round waits for is what was registered when the model was asked: each round's stamp is a state that the table `policies` had between the begin of its
 // attempt and its end. A gateway may hear of a change a moment late, and later where the broker, or the gateway itself, stood still meanwhile.
 
-import type { GuardInForce } from '../../../shared/messages.ts'
+import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import type { Checker, Evidence } from '../evidence.ts'
 import { addressOf, recordsOf } from '../evidence.ts'
 

@@ -2,7 +2,7 @@
 // conversation it had seen before, so that the log shows whether a guard that was killed knew again what it had known.
 // Its options are what it registers: `weir guard run risk.ts --options ledger-1.json`.
 
-import type { Guard } from '../../../shared/guard.ts'
+import type { Guard } from '../../../shared/contract/guard.ts'
 
 export type RiskOptions = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'>
 

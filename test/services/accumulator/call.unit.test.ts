@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { limits } from '../../../shared/limits.ts'
-import type { Call, PartEvent, Stop } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Call, PartEvent, Stop } from '../../../shared/contract/messages.ts'
 import { callStart, event, proposedFor } from './stream.ts'
 
 const end = event('call_end')

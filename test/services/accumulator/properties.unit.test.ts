@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import type { PartEvent, Stop } from '../../../shared/messages.ts'
+import type { PartEvent, Stop } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part, proposedFor } from './stream.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import type { OpenRound } from '../../../services/accumulator/reducer.ts'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { Part, PartEvent, RoundProposed } from '../../../shared/messages.ts'
-import { eventWeight } from '../../../shared/part-weight.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Part, PartEvent, RoundProposed } from '../../../shared/contract/messages.ts'
+import { eventWeight } from '../../../shared/contract/part-weight.ts'
 import { at, given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part, proposedFor, proposedInParts } from './stream.ts'
 

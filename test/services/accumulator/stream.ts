@@ -2,8 +2,8 @@
 
 import type { OpenRound } from '../../../services/accumulator/reducer.ts'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents.ts'
-import type { ModelFinished, ModelOpened, Part, PartEvent, RoundProposed } from '../../../shared/messages.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import type { ModelFinished, ModelOpened, Part, PartEvent, RoundProposed } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 
 const place = { conversation: 'c', turn: 7, round: 2 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import type { Declaration, ModelFinished, PartEvent, RoundProposed } from '../../../shared/messages.ts'
+import type { Declaration, ModelFinished, PartEvent, RoundProposed } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part } from './stream.ts'
 

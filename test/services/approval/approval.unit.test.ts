@@ -13,7 +13,7 @@ import {
   withdrawn,
 } from '../../../services/approval/approval.ts'
 import { askedRound } from '../../../services/approval/asked-round.ts'
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { answer, approvalOf, asked, expiresAt, place, prod } from './samples.ts'
 
 const pending = approvalOf(askedRound(asked()), 0)

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals'
 import type { ApprovalRule } from '../../../services/approval/rules.ts'
 import { compiledRules, ruleFor } from '../../../services/approval/rules.ts'
-import type { JsonObject } from '../../../shared/guard.ts'
+import type { JsonObject } from '../../../shared/contract/guard.ts'
 
 function waits(rule: Partial<ApprovalRule>, args: JsonObject, tool = 'pay'): boolean {
   return ruleFor({ tool, arguments: args }, compiledRules([{ name: 'r', tools: ['pay'], ...rule }])) !== undefined

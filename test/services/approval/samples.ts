@@ -3,7 +3,7 @@
 import type { Approval } from '../../../services/approval/approval.ts'
 import type { AskedRound } from '../../../services/approval/asked-round.ts'
 import { askedRound } from '../../../services/approval/asked-round.ts'
-import type { ApprovalAnswered, ApprovalAsked, ApprovalWithdrawn, Tick } from '../../../shared/messages.ts'
+import type { ApprovalAnswered, ApprovalAsked, ApprovalWithdrawn, Tick } from '../../../shared/contract/messages.ts'
 
 export const place = { conversation: 'c', turn: 7, round: 2 }
 export const clearedAt = 1_000

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { TurnExtended } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { TurnExtended } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import { cancels, only, outcome, says, settingsWith, tick } from './samples.ts'
 

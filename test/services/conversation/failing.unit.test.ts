@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { notes } from '../../../services/conversation/texts.ts'
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { at, given } from '../../support/given.ts'
 import { cancels, carriedIn, fallback, intervention, names, only, outcome, says, settingsWith, tick, turnFailed } from './samples.ts'
 

@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Conversation } from '../../../services/conversation/reducer.ts'
 import { conversation } from '../../../services/conversation/reducer.ts'
-import type { CancelRequested, Carried, RoundOutcome, Tick, TurnFailed, UserMessage } from '../../../shared/messages.ts'
-import type { Output, Reaction, Received } from '../../../shared/stage.ts'
+import type { CancelRequested, Carried, RoundOutcome, Tick, TurnFailed, UserMessage } from '../../../shared/contract/messages.ts'
+import type { Output, Reaction, Received } from '../../../shared/contract/stage.ts'
 import { all, cancels, outcome, says, tick, turnFailed } from './samples.ts'
 
 type In = UserMessage | CancelRequested | RoundOutcome | TurnFailed | Carried | Tick

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
-import { declarationHash, defaultPolicy } from '../../../shared/agents.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { AgentSettings, Caps, UserMessage } from '../../../shared/messages.ts'
+import { declarationHash, defaultPolicy } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { AgentSettings, Caps, UserMessage } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import { all, cancels, carriedIn, fallback, names, only, outcome, says, search, settingsWith, tick } from './samples.ts'
 

@@ -1,6 +1,6 @@
 // The records that the conversation reads, with everything that a test does not care about filled in.
 
-import { defaultSettings } from '../../../shared/agents.ts'
+import { defaultSettings } from '../../../shared/agents/agents.ts'
 import type {
   AgentSettings,
   Call,
@@ -17,8 +17,8 @@ import type {
   Tick,
   TurnFailed,
   UserMessage,
-} from '../../../shared/messages.ts'
-import type { Output } from '../../../shared/stage.ts'
+} from '../../../shared/contract/messages.ts'
+import type { Output } from '../../../shared/contract/stage.ts'
 
 export const fallback = 'Sorry, no answer this time.'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { executor } from '../../../services/executor/reducer.ts'
-import type { CallVerdict, GuardInForce, GuardVerdict, Message, RoundCleared, RoundExecuted } from '../../../shared/messages.ts'
+import type { CallVerdict, GuardInForce, GuardVerdict, Message, RoundCleared, RoundExecuted } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import { callOf, cancel, claim, expiresAt, ok, outcome, place, policy, roundCleared, tick } from './samples.ts'
 

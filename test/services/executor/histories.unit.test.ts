@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { executor } from '../../../services/executor/reducer.ts'
-import type { RoundExecuted } from '../../../shared/messages.ts'
-import type { Output } from '../../../shared/stage.ts'
+import type { RoundExecuted } from '../../../shared/contract/messages.ts'
+import type { Output } from '../../../shared/contract/stage.ts'
 import { at, given } from '../../support/given.ts'
 import { callOf, cancel, claim, claimMs, ok, outcome, roundCleared, tick } from './samples.ts'
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { executor } from '../../../services/executor/reducer.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
-import type { Cancel, Claim, Lapsed, Outcome, RoundCleared, RoundExecuted, Tick } from '../../../shared/messages.ts'
+import type { Cancel, Claim, Lapsed, Outcome, RoundCleared, RoundExecuted, Tick } from '../../../shared/contract/messages.ts'
 import { callOf, cancel, claim, expiresAt, lapsed, ok, outcome, policy, roundCleared, tick } from './samples.ts'
 
 type Given = RoundCleared | Cancel | Claim | Outcome | Lapsed | Tick

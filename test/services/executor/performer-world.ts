@@ -3,14 +3,24 @@
 
 import { executor } from '../../../services/executor/reducer.ts'
 import type { HearTask, ToolTask } from '../../../services/executor/tasks.ts'
-import type { StartTool, ToolCall, ToolEnding } from '../../../services/executor/tool.ts'
+import type { StartTool, ToolCall, ToolEnding } from '../../../services/executor/tools/tool.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
-import type { Agents } from '../../../shared/agents.ts'
-import { defaultSettings } from '../../../shared/agents.ts'
-import type { Clock } from '../../../shared/clock.ts'
-import { createLog } from '../../../shared/log.ts'
-import type { Cancel, Claim, GuardVerdict, Lapsed, Message, Outcome, RoundCleared, Tick, TurnEnded } from '../../../shared/messages.ts'
-import type { Performer, PerformerContext, StartPerformer } from '../../../shared/performer.ts'
+import type { Agents } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/agents.ts'
+import type {
+  Cancel,
+  Claim,
+  GuardVerdict,
+  Lapsed,
+  Message,
+  Outcome,
+  RoundCleared,
+  Tick,
+  TurnEnded,
+} from '../../../shared/contract/messages.ts'
+import type { Performer, PerformerContext, StartPerformer } from '../../../shared/contract/performer.ts'
+import type { Clock } from '../../../shared/lib/clock.ts'
+import { createLog } from '../../../shared/lib/log.ts'
 import { look, mail } from './samples.ts'
 
 export const agents: Agents = new Map([

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { startExecutor } from '../../../services/executor/performer.ts'
-import type { Agents, Tool } from '../../../shared/agents.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { Message, Outcome, RoundExecuted } from '../../../shared/messages.ts'
-import { createSlots } from '../../../shared/slots.ts'
+import type { Agents, Tool } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Message, Outcome, RoundExecuted } from '../../../shared/contract/messages.ts'
+import { createSlots } from '../../../shared/lib/slots.ts'
 import { agents, fakeTools, inbox, settled, testClock } from './performer-world.ts'
 import { callOf, cancel, claim, claimMs, mail, ok, outcome, place, policy, roundCleared, tick, turnEnded, unit } from './samples.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { executor } from '../../../services/executor/reducer.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { CallResult, RoundExecuted } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { CallResult, RoundExecuted } from '../../../shared/contract/messages.ts'
 import type { Folded } from '../../support/given.ts'
 import { at, given } from '../../support/given.ts'
 import {

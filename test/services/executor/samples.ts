@@ -1,6 +1,6 @@
 // Records of one turn of conversation `c`, with a call of a tool that must not run twice and one of a tool that may.
 
-import { defaultPolicy } from '../../../shared/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import type {
   Call,
   CallResult,
@@ -13,7 +13,7 @@ import type {
   RoundCleared,
   Tick,
   TurnEnded,
-} from '../../../shared/messages.ts'
+} from '../../../shared/contract/messages.ts'
 
 export const place = { conversation: 'c', turn: 7 }
 export const unit = '["c",7]'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { loadGuard } from '../../../shared/guards/load-guard.ts'
+import { loadGuard } from '../../../client/load-guard.ts'
 
 const fileOf = (guard: string) => fileURLToPath(new URL(`../../../services/guards/${guard}/guard.ts`, import.meta.url))
 const spend = { tools: ['pay'], argument: 'cents', limits: { day: '1' } }

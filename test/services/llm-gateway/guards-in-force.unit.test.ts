@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { guardsInForce, withGuards } from '../../../services/llm-gateway/guards-in-force.ts'
-import { defaultPolicy, policyOf } from '../../../shared/agents.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { GuardInForce, GuardRegistration } from '../../../shared/messages.ts'
+import { defaultPolicy, policyOf } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { GuardInForce, GuardRegistration } from '../../../shared/contract/messages.ts'
 
 const guard = (fields: Partial<GuardInForce> = {}): GuardInForce => ({
   ...{

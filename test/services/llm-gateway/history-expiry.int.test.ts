@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
 import { llmGateway } from '../../../services/llm-gateway/reducer.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
-import type { Bus, Subscription } from '../../../shared/bus/port.ts'
-import { limits } from '../../../shared/limits.ts'
-import { createLog } from '../../../shared/log.ts'
-import { retentionMsOf, turnLongestMs } from '../../../shared/retention.ts'
+import type { Bus, Subscription } from '../../../shared/contract/bus.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { retentionMsOf, turnLongestMs } from '../../../shared/contract/retention.ts'
+import { historyKey, topicSpecs } from '../../../shared/contract/topology.ts'
+import { createLog } from '../../../shared/lib/log.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
-import { historyKey, topicSpecs } from '../../../shared/topology.ts'
 import type { ManualClock } from '../../support/manual-clock.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
@@ -183,7 +183,7 @@ describe('the history of a conversation', () => {
   })
 
   it('is kept longer than any turn is open, with any settings that Weir starts with', () => {
-    // The least retention that is taken is longer than the longest turn: shared/retention.ts.
+    // The least retention that is taken is longer than the longest turn: shared/contract/retention.ts.
     expect(retentionMsOf(3)).toBeGreaterThan(turnLongestMs)
     expect(turnLongestMs).toBeGreaterThan(limits.turnWallMsMax)
   })

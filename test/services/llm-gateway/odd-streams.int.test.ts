@@ -1,9 +1,9 @@
 // Each way in which a server breaks its protocol, through the real SDK, the accumulator and the validator.
 
 import { describe, expect, it } from '@jest/globals'
-import { judgedRound } from '../../../services/cli/normalize/judged-round.ts'
-import { connect } from '../../../services/llm-gateway/providers.ts'
-import { argumentText } from '../../../shared/call.ts'
+import { judgedRound } from '../../../apps/transcripts/normalize/judged-round.ts'
+import { connect } from '../../../services/llm-gateway/providers/providers.ts'
+import { argumentText } from '../../../shared/contract/call.ts'
 import type { OddStream } from './odd-streams.ts'
 import { oddStreams, oddTools } from './odd-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { withOperatorCaps } from '../../../services/llm-gateway/operator-caps.ts'
-import { defaultPolicy, policyOf } from '../../../shared/agents.ts'
-import type { Caps, OperatorLimits } from '../../../shared/messages.ts'
+import { defaultPolicy, policyOf } from '../../../shared/agents/agents.ts'
+import type { Caps, OperatorLimits } from '../../../shared/contract/messages.ts'
 
 const operator = (caps: Partial<Caps>): OperatorLimits => ({ type: 'operator-limits', caps: { ...defaultPolicy.caps, ...caps } })
 const { version: _, ...content } = defaultPolicy

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { policyInForce } from '../../../services/llm-gateway/policy-in-force.ts'
-import { defaultPolicy, policyOf } from '../../../shared/agents.ts'
-import type { AgentPolicy, GuardRegistration, Message, OperatorLimits, Policy } from '../../../shared/messages.ts'
-import { keyOf } from '../../../shared/topology.ts'
+import { defaultPolicy, policyOf } from '../../../shared/agents/agents.ts'
+import type { AgentPolicy, GuardRegistration, Message, OperatorLimits, Policy } from '../../../shared/contract/messages.ts'
+import { keyOf } from '../../../shared/contract/topology.ts'
 
 const set = (agent: string, entries: Record<string, string>): AgentPolicy => ({
   ...{ type: 'agent-policy', agent, setBy: 'anna', setAt: 1 },

@@ -1,9 +1,9 @@
 // What the gateway's tests are about: an agent with a tool, the entries of its history, and a provider's stream read to its end.
 
-import type { Provider, Streamed } from '../../../services/llm-gateway/provider.ts'
-import type { Agent, Tool } from '../../../shared/agents.ts'
-import { defaultSettings } from '../../../shared/agents.ts'
-import type { Call, CallResult, Declaration, HistoryEntry, PartEvent, Response } from '../../../shared/messages.ts'
+import type { Provider, Streamed } from '../../../services/llm-gateway/providers/provider.ts'
+import type { Agent, Tool } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../shared/agents/agents.ts'
+import type { Call, CallResult, Declaration, HistoryEntry, PartEvent, Response } from '../../../shared/contract/messages.ts'
 
 export const apiKey = 'sk-test-0123456789'
 

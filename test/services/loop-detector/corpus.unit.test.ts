@@ -2,9 +2,9 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import { givenBy } from '../../../services/cli/judge/overrides.ts'
-import { readScenarios } from '../../../services/cli/judge/scenario.ts'
-import { judge } from '../../../services/cli/judge/verdict.ts'
+import { givenBy } from '../../../apps/replay/judge/overrides.ts'
+import { readScenarios } from '../../../apps/replay/judge/scenario.ts'
+import { judge } from '../../../apps/replay/judge/verdict.ts'
 
 const folder = new URL('../../corpus/', import.meta.url)
 const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))

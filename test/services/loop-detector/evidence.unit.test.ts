@@ -6,7 +6,7 @@ import { readArguments } from '../../../services/loop-detector/arguments.ts'
 import { operationOf } from '../../../services/loop-detector/effect.ts'
 import { failureKindOf } from '../../../services/loop-detector/failure-kind.ts'
 import { masked } from '../../../services/loop-detector/mask.ts'
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 
 const canonical = (raw: string, ...ignoreFields: string[]) =>
   readArguments(raw, { mutates: null, ignoreFields, loopKey: [], refusal: null }).canonical

@@ -4,8 +4,8 @@ import { serialize } from 'node:v8'
 import { describe, expect, it } from '@jest/globals'
 import type { Turn } from '../../../services/loop-detector/reducer.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { RoundChecked, RoundExecuted } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { RoundChecked, RoundExecuted } from '../../../shared/contract/messages.ts'
 import type { Step } from './rounds.ts'
 import {
   checked,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { GuardInForce, GuardWish, RoundChecked } from '../../../shared/messages.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { GuardInForce, GuardWish, RoundChecked } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import { checked, executed, expiresAt, failing, missing, ok, one, place, rungs, times, toolCall } from './rounds.ts'
 

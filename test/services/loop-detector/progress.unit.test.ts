@@ -1,7 +1,7 @@
 // Calls that succeed and bring nothing new (I3): identical successes, the same answer, cycles, repeated rounds.
 
 import { describe, expect, it } from '@jest/globals'
-import type { CallResult, ToolHints } from '../../../shared/messages.ts'
+import type { CallResult, ToolHints } from '../../../shared/contract/messages.ts'
 import type { Step } from './rounds.ts'
 import { declared, failing, judgedBy, ok, one, played, policyWith, rungs, says, siblings, times, toolCall } from './rounds.ts'
 

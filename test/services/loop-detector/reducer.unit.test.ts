@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { Message, RoundCleared, RoundOutcome } from '../../../shared/messages.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Message, RoundCleared, RoundOutcome } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import { cancelled, checked, declared, executed, expiresAt, failing, missing, ok, place, tick, toolCall, turnEnded } from './rounds.ts'
 

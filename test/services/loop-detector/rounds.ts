@@ -1,7 +1,7 @@
 // Rounds of one turn as the loop-detector reads them, from what a test is about.
 
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import type {
   Call,
   CallResult,
@@ -16,7 +16,7 @@ import type {
   RoundOutcome,
   Tick,
   TurnEnded,
-} from '../../../shared/messages.ts'
+} from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 
 export const place = { conversation: 'c', turn: 7 }

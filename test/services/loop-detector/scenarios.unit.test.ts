@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import { givenBy } from '../../../services/cli/judge/overrides.ts'
-import { readScenarios } from '../../../services/cli/judge/scenario.ts'
-import { judge } from '../../../services/cli/judge/verdict.ts'
+import { givenBy } from '../../../apps/replay/judge/overrides.ts'
+import { readScenarios } from '../../../apps/replay/judge/scenario.ts'
+import { judge } from '../../../apps/replay/judge/verdict.ts'
 
 /** Traces that an incident decides, and by which of its sentences. */
 const implied: [id: string, because: string][] = [

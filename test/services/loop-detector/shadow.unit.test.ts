@@ -101,6 +101,6 @@ describe('a rule that enforces again', () => {
 })
 
 it('has a mode in agent files, whatever its name', () => {
-  const schema = JSON.parse(readFileSync(new URL('../../../shared/agent-file/agent.schema.json', import.meta.url), 'utf8'))
+  const schema = JSON.parse(readFileSync(new URL('../../../shared/agents/file/agent.schema.json', import.meta.url), 'utf8'))
   expect(Object.keys(schema.properties.loop.properties.rules.properties)).toEqual(rules.map(({ name }) => name))
 })

@@ -1,10 +1,10 @@
 // Reads that differ and bring no line that the turn has not seen.
 
 import { describe, expect, it } from '@jest/globals'
-import { givenBy } from '../../../services/cli/judge/overrides.ts'
-import type { Step } from '../../../services/cli/judge/scenario.ts'
-import { judge } from '../../../services/cli/judge/verdict.ts'
-import { limits } from '../../../shared/limits.ts'
+import { givenBy } from '../../../apps/replay/judge/overrides.ts'
+import type { Step } from '../../../apps/replay/judge/scenario.ts'
+import { judge } from '../../../apps/replay/judge/verdict.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 
 const row = (number: number) => `row ${number} of the table`
 const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => row(from + index)).join('\n')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { limits } from '../../../shared/limits.ts'
-import type { Call, CallProblem } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Call, CallProblem } from '../../../shared/contract/messages.ts'
 import { callOf, checked, proposed, rejectionOf, tool } from './round.ts'
 
 const problems: (CallProblem | null)[] = [null, 'truncated', 'stream_error', 'no_arguments', 'invalid_json', 'not_an_object']

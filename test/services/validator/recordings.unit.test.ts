@@ -2,7 +2,7 @@
 // nothing else. The tools accept anything here, so only the stream itself can be at fault.
 
 import { describe, expect, it } from '@jest/globals'
-import { anthropic } from '../../../services/llm-gateway/anthropic.ts'
+import { anthropic } from '../../../services/llm-gateway/providers/anthropic/provider.ts'
 import type { StreamCase } from '../../support/provider-streams.ts'
 import { answering, streamFixtures } from '../../support/provider-streams.ts'
 import { proposedFor } from '../accumulator/stream.ts'

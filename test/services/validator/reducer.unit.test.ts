@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { validator } from '../../../services/validator/reducer.ts'
-import { limits } from '../../../shared/limits.ts'
-import type { CallProblem, Stop } from '../../../shared/messages.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { CallProblem, Stop } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 import { callOf, checked, exec, proposed, rejectionOf, tool } from './round.ts'
 

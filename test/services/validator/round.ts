@@ -1,8 +1,8 @@
 // Proposed rounds for tests of the validator, and what it says about them.
 
 import { validator } from '../../../services/validator/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents.ts'
-import type { Call, Declaration, Rejection, RoundChecked, RoundProposed } from '../../../shared/messages.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import type { Call, Declaration, Rejection, RoundChecked, RoundProposed } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 
 /** A tool with this schema; text is taken as it is. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { argumentsRefusal } from '../../../services/validator/arguments-check.ts'
-import { limits } from '../../../shared/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { callOf, rejectionOf, tool } from './round.ts'
 
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema'

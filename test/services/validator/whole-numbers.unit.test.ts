@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { withWholeNumbers } from '../../../shared/arguments/whole-numbers.ts'
+import { withWholeNumbers } from '../../../services/validator/whole-numbers.ts'
 import { callOf, checked, proposed, tool } from './round.ts'
 
 const integer = { type: 'integer' }

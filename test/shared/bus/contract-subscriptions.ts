@@ -3,7 +3,7 @@
 
 import { expect, test } from '@jest/globals'
 
-import type { Assignment, Bus, StoredRecord } from '../../../shared/bus/port.ts'
+import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { ContractOptions, World } from './contract-world.ts'
 import { newName, readAll, record } from './contract-world.ts'
 import type { Recording } from './recording-readers.ts'

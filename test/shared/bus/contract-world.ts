@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 
-import type { Bus, RecordToAppend, StoredRecord, TopicKind } from '../../../shared/bus/port.ts'
+import type { Bus, RecordToAppend, StoredRecord, TopicKind } from '../../../shared/contract/bus.ts'
 import { bytesOf, textOf } from './recording-readers.ts'
 
 /** One bus over storage of its own, or over names that no other test uses. */

@@ -3,7 +3,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 
-import type { Appended } from '../../../shared/bus/port.ts'
+import type { Appended } from '../../../shared/contract/bus.ts'
 import { followContract, tableContract } from './contract-reading.ts'
 import { subscriptionContract } from './contract-subscriptions.ts'
 import type { ContractOptions, OpenedBus, World } from './contract-world.ts'

@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals'
 
 import { asBusError } from '../../../shared/bus/embedded/failure.ts'
-import { WeirError } from '../../../shared/errors.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 
 test.each([
   ['SQLITE_FULL', 13, 'bus.full', true],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
-import { systemClock } from '../../../shared/clock.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
 import { busContract } from './contract.ts'
 
 busContract('embedded, in a file', async () => {

@@ -1,6 +1,6 @@
 // A clock that a test moves by hand. Timers fire only in advance().
 
-import type { Clock, Milliseconds } from '../../../shared/clock.ts'
+import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 
 export type HandClock = Clock & {
   /** Moves both clocks on and fires what is due, earliest first, each at its own time. */

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { beforeAll } from '@jest/globals'
 import { pino } from 'pino'
 import { openKafkaBus } from '../../../shared/bus/kafka/bus.ts'
-import { systemClock } from '../../../shared/clock.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
 import { brokerStartMs, sharedBroker } from '../../support/kafka/broker.ts'
 import { busContract } from './contract.ts'
 

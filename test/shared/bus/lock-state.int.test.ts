@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
-import { systemClock } from '../../../shared/clock.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
 
 let folder = ''
 beforeEach(() => {

@@ -20,25 +20,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { openBesideWriter, openBus, openBusBeside } from '../../../services/open-bus.ts'
+import { openBesideWriter, openBus, openBusBeside } from '../../../client/open-bus.ts'
 import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
+import { outsideRecord } from '../../../shared/bus/embedded/outside-requests.ts'
 import { askOwner, listenForRequests } from '../../../shared/bus/embedded/owner-socket.ts'
-import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../../shared/bus/port.ts'
-import type { Clock } from '../../../shared/clock.ts'
-import { systemClock } from '../../../shared/clock.ts'
-import { WeirError } from '../../../shared/errors.ts'
-import { limits } from '../../../shared/limits.ts'
-import { createLog } from '../../../shared/log.ts'
-import type { GuardRegistration, GuardVerdict, Message } from '../../../shared/messages.ts'
-import { outsideRecord } from '../../../shared/outside-requests.ts'
+import type { Bus, RecordToAppend, StoredRecord, Subscription } from '../../../shared/contract/bus.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { GuardRegistration, GuardVerdict, Message } from '../../../shared/contract/messages.ts'
+import { guardKeyPrefix, guardTopicSpec, topicSpecs } from '../../../shared/contract/topology.ts'
+import type { Clock } from '../../../shared/lib/clock.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { createLog } from '../../../shared/lib/log.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { readSettings } from '../../../shared/settings.ts'
-import { guardKeyPrefix, guardTopicSpec, topicSpecs } from '../../../shared/topology.ts'
+import { readSettings } from '../../../shared/settings/settings.ts'
 import { until } from '../../support/inbox.ts'
 import { modelRequest } from '../../support/messages.ts'
 
 const log = createLog({ level: 'silent' })
-const openBusFile = fileURLToPath(new URL('../../../services/open-bus.ts', import.meta.url))
+const openBusFile = fileURLToPath(new URL('../../../client/open-bus.ts', import.meta.url))
 let root: string
 const opened: Bus[] = []
 beforeEach(() => {
@@ -116,8 +116,8 @@ describe('a process beside the one that writes the data folder', () => {
     await (await owner()).close()
     const script = `
       const { openBus } = await import(${JSON.stringify(openBusFile)})
-      const { readSettings } = await import(${JSON.stringify(openBusFile.replace('services/open-bus', 'shared/settings'))})
-      const { createLog } = await import(${JSON.stringify(openBusFile.replace('services/open-bus', 'shared/log'))})
+      const { readSettings } = await import(${JSON.stringify(openBusFile.replace('client/open-bus', 'shared/settings/settings'))})
+      const { createLog } = await import(${JSON.stringify(openBusFile.replace('client/open-bus', 'shared/lib/log'))})
       await openBus(readSettings({ dataFolder: ${JSON.stringify(root)} }, {}), createLog({ level: 'silent' }))
       setInterval(() => {}, 1000)
       console.log('it owns')`

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
-import type { Bus } from '../../../shared/bus/port.ts'
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
-import { systemClock } from '../../../shared/clock.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
 
 let bus: Bus
 let now = 0

@@ -1,6 +1,6 @@
 // Readers that write down everything that a bus does with them, for the contract suite and the tests of one bus.
 
-import type { Assignment, Bus, PartitionReader, Step, StoredRecord, Subscription } from '../../../shared/bus/port.ts'
+import type { Assignment, Bus, PartitionReader, Step, StoredRecord, Subscription } from '../../../shared/contract/bus.ts'
 import { patienceMs } from '../../support/patience.ts'
 
 /** What happened to one partition, in order. `read`: with the offsets; `acknowledged`, `closed`: as it was called. */

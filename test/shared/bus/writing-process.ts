@@ -5,8 +5,8 @@
 import { writeSync } from 'node:fs'
 
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
-import type { StoredRecord } from '../../../shared/bus/port.ts'
-import { systemClock } from '../../../shared/clock.ts'
+import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
 
 const [file = '', calls = '0'] = process.argv.slice(2)
 const bus = await openEmbeddedBus({ file, clock: systemClock, synchronous: 'off' })

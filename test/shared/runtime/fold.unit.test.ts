@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
-import { defaultPolicy } from '../../../shared/agents.ts'
-import { partitionOf } from '../../../shared/bus/partition.ts'
-import type { RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
-import { decode, encode } from '../../../shared/codec.ts'
-import { limits } from '../../../shared/limits.ts'
+import { defaultPolicy } from '../../../shared/agents/agents.ts'
+import { decode, encode } from '../../../shared/codec/codec.ts'
+import type { RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type {
   AttemptFailed,
   AttemptStarted,
@@ -15,12 +14,13 @@ import type {
   Response,
   RoundOutcome,
   Tick,
-} from '../../../shared/messages.ts'
+} from '../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../shared/contract/partition.ts'
+import type { Received, Stage } from '../../../shared/contract/stage.ts'
+import { closed } from '../../../shared/contract/stage.ts'
+import { keyOf } from '../../../shared/contract/topology.ts'
 import type { Marks } from '../../../shared/runtime/derived-id.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
-import type { Received, Stage } from '../../../shared/stage.ts'
-import { closed } from '../../../shared/stage.ts'
-import { keyOf } from '../../../shared/topology.ts'
 import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
 
 // A toy stage in the gateway's place: a request opens a unit and counts failed attempts in place, a cancel closes it and says the count.

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import type { Bus, StoredRecord } from '../../../shared/bus/port.ts'
-import { encode } from '../../../shared/codec.ts'
-import type { HistoryEntry } from '../../../shared/messages.ts'
+import { encode } from '../../../shared/codec/codec.ts'
+import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
+import type { HistoryEntry } from '../../../shared/contract/messages.ts'
+import { historyKey } from '../../../shared/contract/topology.ts'
 import { historyReader } from '../../../shared/runtime/history-reader.ts'
-import { historyKey } from '../../../shared/topology.ts'
 
 let table: Map<string, StoredRecord>
 let asked: string[]

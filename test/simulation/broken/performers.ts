@@ -1,6 +1,6 @@
 // Performers that break R4; everything else is real.
 
-import type { Performer, PerformerContext, StartPerformer } from '../../../shared/performer.ts'
+import type { Performer, PerformerContext, StartPerformer } from '../../../shared/contract/performer.ts'
 import type { Entries, Parts, System } from '../system.ts'
 import { realEntries, realSystem } from '../system.ts'
 

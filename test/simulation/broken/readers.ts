@@ -1,7 +1,7 @@
 // Buses that break a promise of the runtime: the real stages on them must be caught.
 
-import type { Bus, Commit, PartitionReader, RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
-import { decode } from '../../../shared/codec.ts'
+import { decode } from '../../../shared/codec/codec.ts'
+import type { Bus, Commit, PartitionReader, RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { System } from '../system.ts'
 import { realSystem } from '../system.ts'
 

@@ -1,8 +1,8 @@
 // Stages that break a rule of theirs; everything else is real.
 
-import type { Message, ModelFinished, Part } from '../../../shared/messages.ts'
-import type { Output, Reaction, Received, Stage } from '../../../shared/stage.ts'
-import { closed } from '../../../shared/stage.ts'
+import type { Message, ModelFinished, Part } from '../../../shared/contract/messages.ts'
+import type { Output, Reaction, Received, Stage } from '../../../shared/contract/stage.ts'
+import { closed } from '../../../shared/contract/stage.ts'
 import type { Entries, System } from '../system.ts'
 import { realEntries, realSystem } from '../system.ts'
 

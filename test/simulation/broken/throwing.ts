@@ -1,9 +1,9 @@
 // A stage with a bug: it throws on some records, always on the same ones. That is no canary: R8 promises that the turn fails, that everything else
 // goes on, and that nobody is left waiting. So all checkers must be content but the one that wants no dead letters.
 
-import type { Message } from '../../../shared/messages.ts'
-import type { Stage } from '../../../shared/stage.ts'
-import type { StageName } from '../../../shared/topology.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
+import type { Stage } from '../../../shared/contract/stage.ts'
+import type { StageName } from '../../../shared/contract/topology.ts'
 import type { Entries, System } from '../system.ts'
 import { realEntries, realSystem } from '../system.ts'
 

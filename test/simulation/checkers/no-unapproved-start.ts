@@ -2,8 +2,8 @@
 // wrote and the tools' own records; what the stage approval made of it is not asked. In a simulation every call of a tool that a rule names waits.
 
 import { createHash } from 'node:crypto'
-import { modeFor } from '../../../shared/guards/tool-pattern.ts'
-import type { Call } from '../../../shared/messages.ts'
+import type { Call } from '../../../shared/contract/messages.ts'
+import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import type { Checker, Complaint } from '../evidence.ts'
 
 export const noUnapprovedStart: Checker = {

@@ -1,7 +1,7 @@
 // R6: no call that an enforcing guard rejected, or said nothing usable of where silence rejects, ever started. By the executor's log and the tools' own
 // records: what the executor made of the verdicts is not asked.
 
-import { modeFor } from '../../../shared/guards/tool-pattern.ts'
+import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import type { Checker, Complaint } from '../evidence.ts'
 
 export const noVetoedStart: Checker = {

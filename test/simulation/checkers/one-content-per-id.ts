@@ -1,8 +1,8 @@
 // R3: a derived id has one content, everywhere. And who drops what is not above the writer's mark loses nothing: what is dropped was taken before.
 // The numbers n of one input have no hole over all topics together, so no output of it is missing in the middle.
 
-import type { TopicName } from '../../../shared/topology.ts'
-import { topics } from '../../../shared/topology.ts'
+import type { TopicName } from '../../../shared/contract/topology.ts'
+import { topics } from '../../../shared/contract/topology.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'
 
 export const oneContentPerId: Checker = {

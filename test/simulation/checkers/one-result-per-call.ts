@@ -1,6 +1,6 @@
 // R5: a round-outcome has exactly one result for each call; so has the history, once for each (turn, round); and a result says what happened.
 
-import type { CallResult, MessageOf } from '../../../shared/messages.ts'
+import type { CallResult, MessageOf } from '../../../shared/contract/messages.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'
 
 const neverRan = new Set(['skipped', 'rejected', 'vetoed'])

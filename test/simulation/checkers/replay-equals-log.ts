@@ -4,13 +4,13 @@
 // The one checker that runs the runtime's fold and the stages: it asks whether what happened under faults is what happens without.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/bus/port.ts'
-import type { Message } from '../../../shared/messages.ts'
+import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
+import type { Stage } from '../../../shared/contract/stage.ts'
+import type { StageName, TopicName } from '../../../shared/contract/topology.ts'
+import { stages, topics } from '../../../shared/contract/topology.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Position } from '../../../shared/runtime/position.ts'
-import type { Stage } from '../../../shared/stage.ts'
-import type { StageName, TopicName } from '../../../shared/topology.ts'
-import { stages, topics } from '../../../shared/topology.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'
 
 type AnyStage = Stage<unknown, Message, unknown>

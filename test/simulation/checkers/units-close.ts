@@ -1,6 +1,6 @@
 // R1: every unit ends. When all is over, each stage has committed the end of its inbox, and needs nothing of it to fold again.
 
-import { stages } from '../../../shared/topology.ts'
+import { stages } from '../../../shared/contract/topology.ts'
 import type { Checker, Complaint } from '../evidence.ts'
 
 export const unitsClose: Checker = {

@@ -1,11 +1,11 @@
 // What `weir replay` says of the topics: nothing differs, and nothing is left out. It is the product's own comparison, so a difference that it invents, or
 // one that it does not see, shows here over more faults than anywhere else; replay-equals-log asks the same with code of its own.
 
-import { replayLog } from '../../../services/cli/replay/replay-log.ts'
+import { replayLog } from '../../../apps/replay/replay-log.ts'
 import type { AnyStage } from '../../../services/reducers.ts'
-import type { Bus } from '../../../shared/bus/port.ts'
-import type { TopicName } from '../../../shared/topology.ts'
-import { topics } from '../../../shared/topology.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import type { TopicName } from '../../../shared/contract/topology.ts'
+import { topics } from '../../../shared/contract/topology.ts'
 import type { Checker, Complaint, Evidence } from '../evidence.ts'
 
 export function weirReplay(real: Record<string, { stage: unknown }>): Checker {

@@ -1,7 +1,7 @@
 // The agents of a simulation: their tools and settings, rolled by the seed.
 
-import type { Agent, Agents, Tool } from '../../../shared/agents.ts'
-import { policyOf } from '../../../shared/agents.ts'
+import type { Agent, Agents, Tool } from '../../../shared/agents/agents.ts'
+import { policyOf } from '../../../shared/agents/agents.ts'
 import type { Random } from '../random.ts'
 
 const second = 1000

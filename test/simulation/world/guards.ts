@@ -1,13 +1,13 @@
 // Guards of others: they answer late, twice, about the wrong calls, with rubbish, or not at all; and an operator registers, switches and removes them while
 // rounds wait. They are no process of ours: what they write lands in their topics.
 
-import type { Milliseconds } from '../../../shared/clock.ts'
-import { decode, encode } from '../../../shared/codec.ts'
-import { approvalGuard } from '../../../shared/guards/approval-guard.ts'
-import { modeFor } from '../../../shared/guards/tool-pattern.ts'
-import type { CallVerdict, GuardInForce, GuardVerdict, RoundCleared } from '../../../shared/messages.ts'
+import { decode, encode } from '../../../shared/codec/codec.ts'
+import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import type { CallVerdict, GuardInForce, GuardVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
+import { guardKeyPrefix, guardTopicName } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { guardKeyPrefix, guardTopicName } from '../../../shared/topology.ts'
 import type { Broker } from '../broker.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'

@@ -1,8 +1,8 @@
 // What really happened in the world, written down by the world itself: what users sent, what models streamed, which tools started.
 // The checkers compare it with the topics; the system under test never sees it.
 
-import type { Milliseconds } from '../../../shared/clock.ts'
-import type { HistoryEntry, PartEvent } from '../../../shared/messages.ts'
+import type { HistoryEntry, PartEvent } from '../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
 /** One call of the provider. `events`: what it streamed so far. */
 export type ModelStream = {

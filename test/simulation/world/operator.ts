@@ -1,10 +1,10 @@
 // An operator who sets and takes back what judges the agents' rounds while they run: thresholds, caps, rules in shadow, and sometimes what no key or value is.
 
-import type { Milliseconds } from '../../../shared/clock.ts'
-import type { PolicyEntry } from '../../../shared/messages.ts'
-import { policyKeys } from '../../../shared/policy/entries.ts'
+import { policyKeys } from '../../../shared/agents/policy/entries.ts'
+import type { PolicyEntry } from '../../../shared/contract/messages.ts'
+import { everyAgent, policyKeyPrefix } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { everyAgent, policyKeyPrefix } from '../../../shared/topology.ts'
 import type { Broker } from '../broker.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'

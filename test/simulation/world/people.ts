@@ -2,12 +2,12 @@
 // process of ours: they see what clients see, and what they say lands in the inbox of the stage approval. And an operator who sets the rules and ends them.
 
 import { createHash } from 'node:crypto'
-import type { Milliseconds } from '../../../shared/clock.ts'
-import { decode } from '../../../shared/codec.ts'
-import { approvalGuard } from '../../../shared/guards/approval-guard.ts'
-import type { ApprovalAnswered, ApprovalPending, GuardInForce, Message, PendingCall } from '../../../shared/messages.ts'
+import { decode } from '../../../shared/codec/codec.ts'
+import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import type { ApprovalAnswered, ApprovalPending, GuardInForce, Message, PendingCall } from '../../../shared/contract/messages.ts'
+import { guardKeyPrefix } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { guardKeyPrefix } from '../../../shared/topology.ts'
 import type { Broker } from '../broker.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'

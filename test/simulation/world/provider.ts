@@ -1,9 +1,9 @@
 // A model's provider that does what models and networks do: answers, calls tools well and badly, thinks only, says nothing, loops, obeys a text-only
 // round or not, fails, stalls, is cut off. Every request and every streamed event goes into the ledger.
 
-import type { Provider, ProviderRequest, Streamed } from '../../../services/llm-gateway/provider.ts'
-import type { Milliseconds } from '../../../shared/clock.ts'
-import type { PartEvent, PartKind } from '../../../shared/messages.ts'
+import type { Provider, ProviderRequest, Streamed } from '../../../services/llm-gateway/providers/provider.ts'
+import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Machine } from '../machine.ts'
 import type { Random } from '../random.ts'
 import { toolNames } from './agents.ts'

@@ -1,6 +1,6 @@
 // Tools that end well or badly, hang, ignore that they should stop, or take their process down with them. Every start goes into the ledger.
 
-import type { StartTool, ToolEnding } from '../../../services/executor/tool.ts'
+import type { StartTool, ToolEnding } from '../../../services/executor/tools/tool.ts'
 import type { Chaos } from '../chaos.ts'
 import type { Machine } from '../machine.ts'
 import type { Scheduler } from '../scheduler.ts'

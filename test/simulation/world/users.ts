@@ -1,12 +1,12 @@
 // Users: they send messages, some twice with the same id, some while a turn is open; they cancel; and somebody writes rubbish into the inboxes.
 
-import type { Agent, Agents } from '../../../shared/agents.ts'
-import { partitionOf } from '../../../shared/bus/partition.ts'
-import type { Milliseconds } from '../../../shared/clock.ts'
-import { encode } from '../../../shared/codec.ts'
-import type { Message } from '../../../shared/messages.ts'
+import type { Agent, Agents } from '../../../shared/agents/agents.ts'
+import { encode } from '../../../shared/codec/codec.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../shared/contract/partition.ts'
+import { stages } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { stages } from '../../../shared/topology.ts'
 import type { Broker } from '../broker.ts'
 import type { Random } from '../random.ts'
 import type { Scheduler } from '../scheduler.ts'

@@ -2,8 +2,8 @@ import { describe, expect, it, test } from '@jest/globals'
 import fc from 'fast-check'
 import shellGuard from '../../../../services/guards/shell/guard.ts'
 import type { ShellGuardOptions } from '../../../../services/guards/shell/options.ts'
-import type { JsonObject, Verdict } from '../../../../shared/guard.ts'
-import { limits } from '../../../../shared/limits.ts'
+import type { JsonObject, Verdict } from '../../../../shared/contract/guard.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { passing, refused } from './commands.ts'
 
 const usual: ShellGuardOptions = { tools: ['bash'], allowedFolders: ['/work', '/tmp'], workingFolder: '/work/app', home: '/home/u' }

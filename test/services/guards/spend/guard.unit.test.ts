@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { amountOf, textOfUnits, unitsOf } from '../../../../services/guards/spend/amount.ts'
 import type { SpendGuardOptions, SpendState } from '../../../../services/guards/spend/guard.ts'
 import spendGuard from '../../../../services/guards/spend/guard.ts'
-import type { GuardedRound, JsonObject, JsonValue } from '../../../../shared/guard.ts'
+import type { GuardedRound, JsonObject, JsonValue } from '../../../../shared/contract/guard.ts'
 
 const usual: SpendGuardOptions = { tools: ['pay'], argument: 'cents', limits: { call: '50.00', conversation: '100.00' } }
 const noon = Date.UTC(2026, 4, 1, 12)

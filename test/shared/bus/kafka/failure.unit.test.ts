@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { asBusError, troubleOf } from '../../../../shared/bus/kafka/failure.ts'
-import { WeirError } from '../../../../shared/errors.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 
 const driverError = (name: string, message: string, code?: string) => Object.assign(new Error(message), { name, code })
 

@@ -7,9 +7,9 @@ import { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import type { KafkaBusOptions } from '../../../../shared/bus/kafka/bus.ts'
 import { openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
-import type { Bus, TopicKind } from '../../../../shared/bus/port.ts'
-import type { Clock } from '../../../../shared/clock.ts'
-import { systemClock } from '../../../../shared/clock.ts'
+import type { Bus, TopicKind } from '../../../../shared/contract/bus.ts'
+import type { Clock } from '../../../../shared/lib/clock.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
 
 export type KafkaWorld = {

@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Lane } from '../../../../shared/bus/kafka/lane.ts'
 import { createLane } from '../../../../shared/bus/kafka/lane.ts'
-import type { StoredRecord } from '../../../../shared/bus/port.ts'
+import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { turns } from './made-up-cluster.ts'
 
 function start(): { lane: Lane; calls: string[]; end(step: number): Promise<void> } {

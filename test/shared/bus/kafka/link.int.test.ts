@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { openLink } from '../../../../shared/bus/kafka/link.ts'
-import { systemClock } from '../../../../shared/clock.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
 
 const sockets: Socket[] = []
 const server = createServer((socket) => {

@@ -1,7 +1,7 @@
 // Members of one group that come, go and are taken for dead. Two buses in one process are two members.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Bus } from '../../../../shared/bus/port.ts'
+import type { Bus } from '../../../../shared/contract/bus.ts'
 import { newName, record } from '../contract-world.ts'
 import type { Recording, RecordingOptions } from '../recording-readers.ts'
 import { commitBehind, subscribeRecording, textOf, until } from '../recording-readers.ts'

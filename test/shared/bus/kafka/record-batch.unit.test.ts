@@ -2,8 +2,8 @@ import { createRequire } from 'node:module'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { decodeRecordSet, encodeBatch, encodedSizeMax } from '../../../../shared/bus/kafka/record-batch.ts'
-import type { RecordToAppend } from '../../../../shared/bus/port.ts'
-import { WeirError } from '../../../../shared/errors.ts'
+import type { RecordToAppend } from '../../../../shared/contract/bus.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 import { bytesOf, textOf } from '../recording-readers.ts'
 
 const place = { topic: 't', partition: 3, from: 0, aborted: [] }

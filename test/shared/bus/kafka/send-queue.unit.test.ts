@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Batch, Job, SendQueue } from '../../../../shared/bus/kafka/send-queue.ts'
 import { createSendQueue } from '../../../../shared/bus/kafka/send-queue.ts'
-import type { Appended } from '../../../../shared/bus/port.ts'
-import { WeirError } from '../../../../shared/errors.ts'
+import type { Appended } from '../../../../shared/contract/bus.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 
 type Made = { job: Job; outcome: () => Appended[] | WeirError | undefined }
 

@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { memberAssignment, protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { startSubscription } from '../../../../shared/bus/kafka/subscription.ts'
-import type { PartitionReader } from '../../../../shared/bus/port.ts'
+import type { PartitionReader } from '../../../../shared/contract/bus.ts'
 import { madeUpCluster, turns } from './made-up-cluster.ts'
 
 const rebalanceInProgress = 27

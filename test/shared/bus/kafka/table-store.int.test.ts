@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { TableStore } from '../../../../shared/bus/kafka/table-store.ts'
 import { openTableStore } from '../../../../shared/bus/kafka/table-store.ts'
-import type { StoredRecord } from '../../../../shared/bus/port.ts'
+import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { handClock } from '../hand-clock.ts'
 import { bytesOf, textOf } from '../recording-readers.ts'
 

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import type { Cursor } from '../../../../shared/bus/kafka/fetching.ts'
 import { openTableStore } from '../../../../shared/bus/kafka/table-store.ts'
 import { createTables } from '../../../../shared/bus/kafka/tables.ts'
-import type { StoredRecord } from '../../../../shared/bus/port.ts'
+import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { madeUpCluster, turns } from './made-up-cluster.ts'
 
 const name = { topic: 't', partition: 0 }

@@ -6,7 +6,7 @@ import { ConfigResourceTypes, Kafka, logLevel } from 'kafkajs'
 import { createTopics, topicDifferences } from '../../../../shared/bus/kafka/topic-admin.ts'
 import type { TopicPlanOptions } from '../../../../shared/bus/kafka/topic-plan.ts'
 import { topicPlan } from '../../../../shared/bus/kafka/topic-plan.ts'
-import { topicSpecs } from '../../../../shared/topology.ts'
+import { topicSpecs } from '../../../../shared/contract/topology.ts'
 import { brokerStartMs, sharedBroker } from '../../../support/kafka/broker.ts'
 
 let kafka: Kafka

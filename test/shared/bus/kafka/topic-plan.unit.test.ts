@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { batchBytesMax, batchOverheadBytes, kafkaTopicsLines, shellWord, topicPlan } from '../../../../shared/bus/kafka/topic-plan.ts'
-import type { TopicSpec } from '../../../../shared/bus/port.ts'
-import { limits } from '../../../../shared/limits.ts'
-import { topicSpecs } from '../../../../shared/topology.ts'
+import type { TopicSpec } from '../../../../shared/contract/bus.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { topicSpecs } from '../../../../shared/contract/topology.ts'
 
 const log: TopicSpec = { name: 'weir.activity', kind: 'log', partitions: 4, retentionMs: 1_000_000 }
 const table: TopicSpec = { name: 'weir.history', kind: 'table', partitions: 4 }

@@ -1,0 +1,57 @@
+// `weir ask`: one message, what becomes of it on standard error, and the reply on standard output.
+// Exit codes: 0 the model's reply, 3 the agent's fallback. Trouble and bad usage are thrown.
+
+import type { Turn } from '../../client/turn.ts'
+import type { TurnFinished } from '../../shared/contract/messages.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { createAsker } from '../service/approvals/asker.ts'
+import { cancellable } from '../terminal/interrupts.ts'
+import { createScreen } from '../terminal/live-screen.ts'
+import { readMessageText } from '../terminal/message-text.ts'
+import { printableJson } from '../terminal/printable.ts'
+import { noticingSilence } from '../terminal/silence.ts'
+import type { Streams } from '../terminal/streams.ts'
+import { processStreams } from '../terminal/streams.ts'
+import type { GuardFiles } from './open-agent.ts'
+import { areOneTerminal, showTurn } from './show-turn.ts'
+
+/** `agent`: the path of its file. */
+export type AskOptions = GuardFiles & { agent: string; conversation?: string; json?: true }
+
+/** `text`: undefined or `-` for standard input. Resolves to the exit code. */
+export async function ask(
+  text: string | undefined,
+  options: AskOptions,
+  settings: Settings,
+  { input, out, errors }: Streams = processStreams(),
+): Promise<0 | 3> {
+  const { conversation, json = false } = options
+  const message = await readMessageText(text, input)
+  const screen = createScreen(errors, process.env)
+  const { openAgent, tellGuardsLeft } = await import('./open-agent.ts') // the stages take a while to load, and a bad message needs none
+  const { weir, name } = await openAgent(options.agent, settings, screen, options)
+  try {
+    const asked = weir.ask({ agent: name, text: message, ...(conversation !== undefined && { conversation }) })
+    const turn = noticingSilence(asked, settings, screen)
+    if (conversation === undefined && !json) screen.print(`to go on: --conversation ${turn.conversation}`)
+    const { outcome } = await cancellable({ turn, screen, readers: [out, errors] }, async () => {
+      const isOneTerminal = areOneTerminal(out, errors)
+      const asker = createAsker(weir, screen, { input, errors })
+      const finished = json ? await writeEvents(turn, out) : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal, asker })
+      await weir.close()
+      await tellGuardsLeft(options, settings, screen)
+      return finished
+    })
+    return outcome === 'answered' ? 0 : 3
+  } catch (error) {
+    await weir.close().catch(() => {}) // what came first tells more
+    throw error
+  }
+}
+
+/** One JSON object a line; the last one is the turn-finished. */
+async function writeEvents(turn: Turn, out: NodeJS.WriteStream): Promise<TurnFinished> {
+  for await (const event of turn) out.write(`${printableJson(event)}\n`)
+  return turn.finished
+}

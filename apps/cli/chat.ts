@@ -1,0 +1,121 @@
+// `weir chat`: a conversation in the terminal. Each message is a turn; what becomes of it is shown as `weir ask` shows it.
+
+import type { Turn } from '../../client/turn.ts'
+import type { Weir } from '../../client/weir.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { createAsker } from '../service/approvals/asker.ts'
+import { cancellable, listenForInterrupts } from '../terminal/interrupts.ts'
+import type { Screen } from '../terminal/live-screen.ts'
+import { createScreen } from '../terminal/live-screen.ts'
+import { noticingSilence } from '../terminal/silence.ts'
+import type { Streams } from '../terminal/streams.ts'
+import { processStreams } from '../terminal/streams.ts'
+import type { ChatInput } from './chat-input.ts'
+import { createChatInput } from './chat-input.ts'
+import type { GuardFiles } from './open-agent.ts'
+import { openAgent, tellGuardsLeft } from './open-agent.ts'
+import { areOneTerminal, showTurn } from './show-turn.ts'
+
+/** `agent`: the path of its file. */
+export type ChatOptions = GuardFiles & { agent: string; conversation?: string }
+
+const help = [
+  '/conversation  which conversation this is, and how to go on with it later',
+  '/help          this',
+  'Ctrl-C         cancels the running turn; a second one kills',
+  'Ctrl-D         ends the chat',
+].join('\n')
+
+/** Resolves when the user ends it. */
+export async function chat(options: ChatOptions, settings: Settings, streams: Streams = processStreams()): Promise<void> {
+  const screen = createScreen(streams.errors, process.env)
+  const input = createChatInput(streams)
+  const { weir, name } = await openAgent(options.agent, settings, screen, options)
+  try {
+    if (input.isTerminal) screen.print(`${name}: /help tells what there is, Ctrl-D ends.`)
+    await converse({ weir, name, settings, screen, input, streams, conversation: options.conversation })
+    await weir.close()
+    await tellGuardsLeft(options, settings, screen)
+  } catch (error) {
+    await weir.close().catch(() => {}) // what came first tells more
+    throw error
+  }
+}
+
+/** `conversation`: undefined until the first message, which begins one. */
+type Chat = {
+  weir: Weir
+  name: string
+  settings: Settings
+  screen: Screen
+  input: ChatInput
+  streams: Streams
+  conversation: string | undefined
+}
+
+async function converse(chat: Chat): Promise<void> {
+  const { weir, screen, input } = chat
+  for (;;) {
+    const text = await Promise.race([nextText(input), weir.failed])
+    if (text === undefined) return
+    if (text.trim() === '') continue
+    if (/^\/[a-z]+\s*$/.test(text)) {
+      screen.print(answerTo(text.trim(), chat))
+      continue
+    }
+    const turn = begin(chat, text)
+    if (turn === undefined) continue
+    chat.conversation = turn.conversation
+    if ((await follow(chat, turn)) === 'end') return
+  }
+}
+
+async function nextText(input: ChatInput): Promise<string | undefined> {
+  const stopListening = listenForInterrupts(() => input.close())
+  try {
+    return await input.next()
+  } finally {
+    stopListening()
+  }
+}
+
+function answerTo(command: string, { conversation }: Chat): string {
+  if (command === '/help') return help
+  if (command !== '/conversation') return `There is no ${command}; /help tells what there is.`
+  if (conversation === undefined) return 'The conversation begins with your first message.'
+  return `to go on later: --conversation ${conversation}`
+}
+
+/** Undefined: the message cannot be sent, and the user was told why. */
+function begin({ weir, name, settings, screen, input, conversation }: Chat, text: string): Turn | undefined {
+  try {
+    const turn = weir.ask({ agent: name, text, ...(conversation !== undefined && { conversation }) })
+    return noticingSilence(turn, settings, screen)
+  } catch (error) {
+    if (!input.isTerminal || !(error instanceof WeirError) || error.code !== 'message.invalid') throw error
+    screen.print(error.message)
+    return undefined
+  }
+}
+
+/** `end`: somebody wants the process to end, so the chat ends with this turn. */
+async function follow({ weir, screen, streams: { input, out, errors } }: Chat, turn: Turn): Promise<'end' | 'go on'> {
+  let then: 'end' | 'go on' = 'go on'
+  const asked = (signal: string): void => {
+    if (signal === 'SIGTERM') then = 'end'
+  }
+  const gone = (): void => {
+    then = 'end'
+  }
+  out.once('error', gone)
+  await cancellable({ turn, screen, readers: [out, errors], asked }, () =>
+    showTurn({
+      ...{ turn, screen, clock: systemClock, out, isOneTerminal: areOneTerminal(out, errors) },
+      asker: createAsker(weir, screen, { input, errors }),
+    }),
+  )
+  out.off('error', gone)
+  return then
+}

@@ -1,0 +1,118 @@
+// `weir demo`: incident I1 twice, first through a plain agent loop, then through Weir, against the same scripted model over real HTTP.
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openEdge } from '../../client/edge.ts'
+import { logFileIn } from '../../client/open-bus.ts'
+import { startStages } from '../../services/stages.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
+import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { createLog } from '../../shared/lib/log.ts'
+import { foldFrom } from '../../shared/runtime/position.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { demoAgent, question } from './agent.ts'
+import { startAnthropicServer } from './anthropic-server.ts'
+import type { LoopEnd } from './plain-loop.ts'
+import { runPlainLoop } from './plain-loop.ts'
+import { playTurn } from './play-turn.ts'
+import type { BadModel } from './reflex-model.ts'
+import { reflexModel, thinkingMs } from './reflex-model.ts'
+import type { Screen } from './screen.ts'
+import { createScreen, incident, plainLoop } from './screen.ts'
+
+export type DemoOptions = { bad: BadModel; keptIn?: string | undefined }
+
+/**
+ * Plays both halves and prints the comparison to `out`. Everything it starts and writes is gone afterwards, but for the log where a folder is named for it.
+ * Throws `output.exists` where that has a log: its turns are other agents', and the stages of the demo would fail them.
+ */
+export async function runDemo({ bad, keptIn }: DemoOptions, settings: Settings, out: NodeJS.WriteStream): Promise<void> {
+  if (keptIn !== undefined && existsSync(logFileIn(keptIn)))
+    throw new WeirError(
+      'output.exists',
+      `${logFileIn(keptIn)} is there already: the demo keeps its log in a folder of its own, so name a new one (--data-folder)`,
+    )
+  const screen = createScreen(out)
+  screen.title(incident)
+  const plain = await playPlain(bad, screen)
+  const weir = await playWeir({ bad, keptIn }, settings, screen)
+  screen.comparison(plain, weir)
+  screen.next(bad, keptIn)
+}
+
+async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { requests: number }> {
+  screen.half('Without Weir', plainLoop)
+  const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
+  try {
+    const end = await runPlainLoop(demoAgent(server.url), question, screen.round)
+    screen.end(end.end)
+    return { ...end, requests: server.requests.length }
+  } finally {
+    await server.close()
+  }
+}
+
+async function playWeir({ bad, keptIn }: DemoOptions, settings: Settings, screen: Screen): Promise<LoopEnd & { requests: number }> {
+  screen.half('With Weir', 'its stages on the embedded bus: the same model, the same tool')
+  const folder = keptIn === undefined ? makeFolder() : { path: keptIn, remove() {} }
+  const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
+  try {
+    const end = await throughWeir(demoAgent(server.url), folder.path, settings, screen)
+    return { ...end, requests: server.requests.length }
+  } finally {
+    await server.close()
+    folder.remove()
+  }
+}
+
+function newFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'weir-demo-'))
+  } catch (cause) {
+    throw noFolder(cause)
+  }
+}
+
+function noFolder(cause: unknown): WeirError {
+  const message = `the demo needs a folder for its log in ${tmpdir()}: ${String(cause)}. Set TMPDIR to a folder that can be written.`
+  return new WeirError('bus.unwritable', message, { cause })
+}
+
+/** A folder for the bus that is gone afterwards, also after Ctrl-C. */
+function makeFolder(): { path: string; remove: () => void } {
+  const path = newFolder()
+  const interrupted = () => process.exit(130)
+  const clear = () => rmSync(path, { recursive: true, force: true })
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted).once('exit', clear)
+  return {
+    path,
+    remove() {
+      process.off('SIGINT', interrupted).off('SIGTERM', interrupted).off('exit', clear)
+      clear()
+    },
+  }
+}
+
+async function throughWeir(agent: Agent, folder: string, settings: Settings, screen: Screen): Promise<LoopEnd> {
+  const log = createLog({ level: settings.logLevel })
+  const { topicPrefix, partitions } = settings
+  const bus = await openEmbeddedBus({
+    file: logFileIn(folder),
+    clock: systemClock,
+    synchronous: settings.synchronous,
+    keepFrom: foldFrom,
+    log,
+  })
+  const running = await startStages({ bus, agents: new Map([[agent.name, agent]]), topicPrefix, partitions, log })
+  const edge = openEdge({ bus, topicPrefix, partitions })
+  try {
+    return await playTurn({ edge, agent, conversation: 'demo', failed: running.failed, screen })
+  } finally {
+    edge.close()
+    await running.close()
+    await bus.close()
+  }
+}

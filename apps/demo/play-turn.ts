@@ -1,0 +1,25 @@
+// The demo's one message, through Weir: each line of its activity as it comes, and how it ended.
+
+import type { Edge } from '../../client/edge.ts'
+import type { Agent } from '../../shared/agents/agents.ts'
+import { question } from './agent.ts'
+import type { LoopEnd } from './plain-loop.ts'
+import type { Screen } from './screen.ts'
+
+/** `failed`: rejects when the turn need not be waited for any more. */
+export type DemoTurn = { edge: Edge; agent: Agent; conversation: string; failed: Promise<never>; screen: Pick<Screen, 'activity'> }
+
+export async function playTurn({ edge, agent, conversation, failed, screen }: DemoTurn): Promise<LoopEnd> {
+  let toolStarts = 0
+  const turn = edge.ask({ agent, conversation, messageId: 'demo-1', text: question })
+  for (;;) {
+    const { value: activity, done } = await Promise.race([turn.next(), failed])
+    if (done) throw new Error('the turn ended without a word')
+    screen.activity(activity)
+    if (activity.type === 'tool-started') toolStarts++
+    if (activity.type === 'turn-finished') {
+      const { totals, outcome, reason } = activity
+      return { rounds: totals.rounds, toolStarts, tokens: totals.inputTokens + totals.outputTokens, end: `${outcome}: ${reason}` }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// The history of each of the newest conversations: by the bus's index where it has one, else by reading the partitions through once, for all of them.
+
+import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { HistoryEntry, Usage } from '../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../shared/contract/partition.ts'
+import { historyPrefix } from '../../../shared/contract/topology.ts'
+import { contextIn } from '../inspect/recorded.ts'
+import { messageOf } from '../message-of.ts'
+import type { OpenLog } from '../open-log.ts'
+import { scan } from '../scan.ts'
+import { newestIds } from './newest-activity.ts'
+
+/** Of an entry of the history what the list needs. */
+export type RoundUsage = Pick<HistoryEntry, 'turn' | 'round'> & { usage: Usage | undefined }
+
+/** Undefined: a conversation that became active after the reading began. */
+export type Histories = (conversation: string) => Promise<Iterable<RoundUsage> | undefined>
+
+/** Memory without an index: a few numbers for each round of the `max` newest conversations. */
+export async function historiesOf(log: OpenLog, max: number): Promise<Histories> {
+  if (!log.hasIndex) return historiesRead(log, await newestIds(log, max))
+  return async (conversation) => {
+    const partition = partitionOf(conversation, log.partitions)
+    const records = await log.bus.list({ topic: `${log.topicPrefix}history`, partition, prefix: historyPrefix(conversation) })
+    const isContext = contextIn(conversation, log.bundle)
+    return records.flatMap((record) => usageOf(record) ?? []).filter(({ turn }) => !isContext(turn))
+  }
+}
+
+async function historiesRead(log: OpenLog, ids: string[]): Promise<Histories> {
+  const found = new Map(ids.map((id) => [id, new Map<string, RoundUsage>()]))
+  for (const partition of new Set(ids.map((id) => partitionOf(id, log.partitions))))
+    for await (const records of scan(log, { topic: 'history', partition }))
+      for (const record of records) {
+        const rounds = found.get(conversationOf(record.key) ?? '')
+        const usage = rounds && usageOf(record)
+        if (usage === undefined) rounds?.delete(record.key)
+        else rounds?.set(record.key, usage)
+      }
+  return async (conversation) => found.get(conversation)?.values()
+}
+
+function usageOf({ value }: StoredRecord): RoundUsage | undefined {
+  const entry = messageOf(value)
+  if (entry?.type !== 'history-entry') return undefined
+  return { turn: entry.turn, round: entry.round, usage: entry.response?.usage }
+}
+
+/** Undefined: a key that somebody else wrote. */
+function conversationOf(key: string): string | undefined {
+  try {
+    const [conversation] = JSON.parse(key) as unknown[]
+    return typeof conversation === 'string' ? conversation : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,94 @@
+// What the list says of one conversation. Its turns and tokens come from the history; how the last turn ended from the newest activity; its agent from
+// the record that opened it, whose offset is the turn's number.
+
+import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { Cap, FailureClass, TurnFinished, TurnOutcome } from '../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../shared/contract/partition.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { messageOf } from '../message-of.ts'
+import type { OpenLog } from '../open-log.ts'
+import type { RoundUsage } from './histories.ts'
+
+/** `weir conversations --json` prints one of these on each line. Times are append times, in milliseconds since 1970-01-01 UTC. */
+export type ConversationSummary = {
+  conversation: string
+  /** Of its last turn; null: it is no longer in the log. */
+  agent: string | null
+  turns: number
+  /** Of all rounds that are over; cached tokens are among the input. */
+  inputTokens: number
+  outputTokens: number
+  /** How the last turn ended, or that it is open; unknown: that is no longer in the log. Of a conversation that never had one: what became of its last message. */
+  last: { outcome: TurnOutcome | 'open' | 'unknown'; class: FailureClass | null; cap: Cap | null; reason: string | null; at: Milliseconds }
+}
+
+/** A conversation of which the walk has not yet met how its last turn ended. */
+export type Unfinished = Omit<ConversationSummary, 'last'> & {
+  /** The number of its last turn; undefined: none ever began. */
+  lastTurn: number | undefined
+  /** When it was last active. */
+  at: Milliseconds
+}
+
+/** `newest`: its newest record of activity. `rounds`: all of its history, each once. */
+export async function begin(log: OpenLog, newest: StoredRecord, rounds: Iterable<RoundUsage>): Promise<Unfinished> {
+  const { key: conversation, time: at } = newest
+  const found: Unfinished = { conversation, agent: null, turns: 0, inputTokens: 0, outputTokens: 0, lastTurn: undefined, at }
+  for (const round of rounds) add(found, round)
+  found.agent = found.lastTurn === undefined ? null : await agentOf(log, partitionOf(conversation, log.partitions), found.lastTurn)
+  return found
+}
+
+function add(found: Unfinished, { turn, round, usage }: RoundUsage): void {
+  if (round === 0) found.turns += 1
+  found.lastTurn = Math.max(found.lastTurn ?? 0, turn)
+  if (usage === undefined) return
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  found.inputTokens += inputTokens + cacheReadTokens + cacheWriteTokens
+  found.outputTokens += outputTokens
+}
+
+/** A turn is opened by its message, or by the record that takes the next one from the queue. */
+async function agentOf({ bus, topicPrefix }: OpenLog, partition: number, turn: number): Promise<string | null> {
+  const [record] = await bus.read({
+    topic: `${topicPrefix}conversation-events`,
+    partition,
+    from: turn,
+    to: turn + 1,
+    limit: 1,
+    bytesMax: 1,
+  })
+  const opening = messageOf(record?.value ?? null)
+  if (opening?.type === 'user-message') return opening.agent
+  return opening?.type === 'carried' ? (opening.state?.queue[0]?.agent ?? null) : null
+}
+
+/** The summary, once this record of its activity tells how its last turn ended; the walk comes from newer records. Undefined: it does not. */
+export function finishedBy(unfinished: Unfinished, record: StoredRecord): ConversationSummary | undefined {
+  const { lastTurn } = unfinished
+  const message = messageOf(record.value)
+  switch (message?.type) {
+    case 'turn-finished':
+      if (lastTurn === undefined || message.turn === lastTurn) return summaryOf(unfinished, endOf(message, record.time))
+      // Older, though the walk comes from newer records: the last turn began after the walk did. Newer: of a message that opened no turn.
+      return message.turn < lastTurn ? withoutEnd(unfinished, 'open') : undefined
+    case 'turn-started':
+    case 'round-started':
+      return withoutEnd(unfinished, 'open')
+    default:
+      return undefined
+  }
+}
+
+/** `unknown`: what told how it ended is no longer in the log. */
+export function withoutEnd(unfinished: Unfinished, outcome: 'open' | 'unknown'): ConversationSummary {
+  return summaryOf(unfinished, { outcome, class: null, cap: null, reason: null, at: unfinished.at })
+}
+
+function summaryOf({ lastTurn: _, at: __, ...rest }: Unfinished, last: ConversationSummary['last']): ConversationSummary {
+  return { ...rest, last }
+}
+
+function endOf({ outcome, class: failureClass, cap, reason }: TurnFinished, at: Milliseconds): ConversationSummary['last'] {
+  return { outcome, class: failureClass, cap, reason, at }
+}

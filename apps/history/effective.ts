@@ -1,0 +1,57 @@
+// What a policy comes to, key by key, with the origin of each value. The agent file is not in the log, so a key that nobody has set is as that file says, and
+// without it as by default.
+
+import { defaultPolicy } from '../../shared/agents/agents.ts'
+import type { EntryFault } from '../../shared/agents/policy/entries.ts'
+import { policyKey, policyKeys, readEntries } from '../../shared/agents/policy/entries.ts'
+import type { AgentPolicy, Policy, PolicyEntry } from '../../shared/contract/messages.ts'
+import { everyAgent } from '../../shared/contract/topology.ts'
+
+/** operator: set for this agent; operator-all: for all agents; default: not set, so what the agent file says comes before it. */
+export type Origin = 'operator' | 'operator-all' | 'default'
+
+/** `value`: as a command takes it; null: not capped. */
+export type EffectiveValue = { value: string | null; origin: Origin }
+
+export type Effective = ReadonlyMap<string, EffectiveValue>
+
+/** All keys. `entries`: what is or would be set for the agent. What cannot be used is left aside, as the gateway leaves it. */
+export function effective(agent: string, entries: readonly PolicyEntry[], stored: ReadonlyMap<string, AgentPolicy>): Effective {
+  const isAll = agent === everyAgent
+  const ownValues = usable(isAll ? [] : entries)
+  const allValues = usable(isAll ? entries : (stored.get(everyAgent)?.entries ?? []))
+  return new Map(
+    policyKeys.map((key): [string, EffectiveValue] => {
+      const [mine, all] = [ownValues.get(key), allValues.get(key)]
+      if (mine !== undefined) return [key, { value: mine, origin: 'operator' }]
+      if (all !== undefined) return [key, { value: all, origin: 'operator-all' }]
+      return [key, { value: valueIn(defaultPolicy, key), origin: 'default' }]
+    }),
+  )
+}
+
+/** What the gateway leaves aside of this record. */
+export function faultsOf(policy: AgentPolicy | undefined): EntryFault[] {
+  return readEntries(policy?.entries ?? []).faults
+}
+
+/** The last one of a key counts, as for the gateway. */
+function usable(entries: readonly PolicyEntry[]): Map<string, string> {
+  const values = new Map(entries.map(({ key, value }) => [policyKey(key) ?? key, value]))
+  for (const { key } of readEntries(entries).faults) values.delete(key)
+  return values
+}
+
+/** What is not as by default, by key. */
+export function notDefault(policy: Policy): Record<string, string | null> {
+  const all = policyKeys.map((key): [string, string | null] => [key, valueIn(policy, key)])
+  return Object.fromEntries(all.filter(([key, value]) => value !== valueIn(defaultPolicy, key)))
+}
+
+/** As a command takes it; null: not capped. */
+function valueIn(policy: Policy, key: string): string | null {
+  const [section = '', name = ''] = key.split('.')
+  if (section === 'rule') return policy.shadowed.includes(name) ? 'shadow' : 'enforce'
+  const values: Record<string, unknown> = { ...policy[section as 'loop' | 'empty' | 'caps'] }
+  return values[name] === null ? null : String(values[name])
+}

@@ -1,0 +1,79 @@
+// `weir inspect ID`: what happened in a conversation, from the log, beside a running Weir or after it.
+
+import { isBundle } from '../../../shared/bus/bundle/open.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { columnsOfOutput, painted } from '../../terminal/paint.ts'
+import { printable, printableJson } from '../../terminal/printable.ts'
+import { count } from '../../terminal/quantities.ts'
+import { listConversations } from '../conversations/conversations.ts'
+import type { OpenLog } from '../open-log.ts'
+import { withLog } from '../open-log.ts'
+import { knownRecords } from './known-records.ts'
+import { pageOf } from './print-timeline.ts'
+import { contextTurns } from './recorded.ts'
+import type { Timeline } from './timeline.ts'
+import { timelineOf } from './timeline-of.ts'
+
+/** `bundle`: looks into this file instead of the log that the settings name. */
+export type InspectOptions = { json?: boolean; full?: boolean; reasoning?: boolean; bundle?: string }
+
+const bundleEnding = '.weir'
+/** Of a bundle whose conversations are listed. */
+const conversationsMax = 1_000
+
+/**
+ * What stands behind `weir inspect`: a conversation, or a bundle, or a conversation in one. Throws `usage` too.
+ */
+export async function inspectAny(
+  given: string,
+  conversation: string | undefined,
+  settings: Settings,
+  options: InspectOptions,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const bundle = bundleNamed(given, options)
+  const isFile = options.bundle === undefined && bundle !== undefined
+  const id = isFile ? conversation : given
+  if (!isFile && conversation !== undefined)
+    throw new WeirError('usage', `two conversations are named, and ${printable(given)} is no bundle: give one of them`)
+  if (id !== undefined) return inspect(id, settings, { ...options, ...(bundle !== undefined && { bundle }) }, out)
+  const { json = false } = options
+  return listConversations(settings, { json, limit: `${conversationsMax}`, ...(bundle !== undefined && { bundle }) }, out)
+}
+
+/** The bundle that is looked into; undefined: the log. */
+export function bundleNamed(given: string, { bundle }: Pick<InspectOptions, 'bundle'>): string | undefined {
+  return bundle ?? (given.endsWith(bundleEnding) || isBundle(given) ? given : undefined)
+}
+
+/** Prints to `out`; with `json` one object, a Timeline. Throws `conversation.unknown`. */
+export async function inspect(
+  conversation: string,
+  settings: Settings,
+  { json, full = false, reasoning = false, bundle }: InspectOptions,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const { timeline, context } = await withLog(
+    settings,
+    async (log) => ({
+      timeline: await readTimeline(conversation, log, reasoning),
+      context: (await contextTurns(conversation, log)).length,
+    }),
+    { bundle },
+  )
+  if (json) {
+    out.write(`${printableJson(timeline)}\n`)
+    return
+  }
+  const page = pageOf(timeline, { columns: columnsOfOutput(out), full })
+  if (context > 0) {
+    page.blank()
+    page.line(0, `Left out of the bundle: ${count(context, 'earlier turn')}, whose history is in it as context`, 'faint')
+  }
+  for (const { text, tone } of page.lines) out.write(`${painted(out, tone, text)}\n`)
+}
+
+async function readTimeline(conversation: string, log: OpenLog, reasoning: boolean): Promise<Timeline> {
+  return timelineOf(conversation, await knownRecords(conversation, log), { reasoning })
+}

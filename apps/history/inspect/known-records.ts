@@ -1,0 +1,52 @@
+// The records of a conversation that somebody named, or an error that offers what they may have meant.
+
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { nearestName } from '../../../shared/settings/nearest-name.ts'
+import { printable } from '../../terminal/printable.ts'
+import { listingCommand } from '../conversations/listing-command.ts'
+import { newestIds } from '../conversations/newest-activity.ts'
+import type { OpenLog } from '../open-log.ts'
+import type { Logged } from './logged.ts'
+import { recordsOf } from './recorded.ts'
+
+/** Among these, the newest, an id is looked for that somebody may have meant: a typing error is no reason to walk through all of the log. */
+const idsLookedThrough = 1_000
+const idsOffered = 3
+
+/** As recordsOf, never empty. Throws `conversation.unknown`. */
+export async function knownRecords(conversation: string, log: OpenLog): Promise<Logged[]> {
+  const records = await recordsOf(conversation, log)
+  if (records.length === 0) throw await unknown(conversation, log)
+  return records
+}
+
+async function unknown(conversation: string, log: OpenLog): Promise<WeirError> {
+  const ids = await newestIds(log, idsLookedThrough)
+  if (ids.includes(conversation))
+    return new WeirError(
+      'conversation.unknown',
+      `of the conversation ${printable(conversation)} only its activity is left: its other records were deleted`,
+    )
+  const near = nearestOf(conversation, ids)
+  const offered = near.length > 0 ? near : ids.slice(0, idsOffered)
+  const list = offered.map((id) => printable(id)).join(', ')
+  const what = `there is no conversation ${printable(conversation)}`
+  if (ids.length === 0) return new WeirError('conversation.unknown', `${what}, and no other one either`)
+  return new WeirError(
+    'conversation.unknown',
+    near.length > 0 ? `${what}; did you mean ${list}?` : `${what}; the newest are ${list} (${listingCommand(log.bundle?.file)} lists more)`,
+  )
+}
+
+function nearestOf(conversation: string, ids: string[]): string[] {
+  const near: string[] = []
+  while (near.length < idsOffered) {
+    const next = nearestName(
+      conversation,
+      ids.filter((id) => !near.includes(id)),
+    )
+    if (next === undefined) break
+    near.push(next)
+  }
+  return near
+}

@@ -1,0 +1,67 @@
+// One call of a timeline on a page: the arguments as they were sent, the verdict, each try, the result.
+
+import { unreachable } from '../../../shared/contract/stage.ts'
+import type { Tone } from '../../terminal/paint.ts'
+import { took } from '../../terminal/quantities.ts'
+import { argumentsText } from './argument-words.ts'
+import type { Page } from './page.ts'
+import type { CallTimeline, TryTimeline } from './timeline.ts'
+
+/** Indentation of what stands below a call. */
+const below = 6
+
+export function printCall(page: Page, call: CallTimeline): void {
+  const { ordinal, name, raw, verdict, tries, result } = call
+  page.entryOrQuote(4, `call ${ordinal}`, name, raw)
+  page.line(below, argumentsText(call), call.problem === null ? (call.repair === null && !call.disputed ? 'faint' : 'warning') : 'bad')
+  if (call.repair !== null) page.entryOrQuote(below, 'as sent', '', call.repair.sent)
+  if (verdict.kind === 'rejected') {
+    page.line(below, `rejected before execution (${verdict.code}): ${verdict.reason}`, 'bad')
+    page.quote(below, result?.text ?? verdict.text)
+    return
+  }
+  if (verdict.kind === 'cleared') for (const one of tries) page.line(below, tryText(one, verdict.at), 'faint')
+  if (result === null) {
+    if (verdict.kind === 'cleared' && tries.length === 0) page.line(below, 'cleared; nobody has claimed it yet', 'warning')
+    return
+  }
+  page.line(below, resultText(result), markOf(result.status))
+  page.quote(below, result.text)
+}
+
+/** When counts from clearing on. */
+function tryText({ try: number, claimedAt, startedAt, endedAt, end, status }: TryTimeline, clearedAt: number): string {
+  const after = (at: number) => took(Math.max(0, at - clearedAt))
+  const steps = [`claimed after ${after(claimedAt)}`]
+  if (startedAt !== null) steps.push(`started after ${after(startedAt)}`)
+  if (endedAt !== null) steps.push(`${endText(end, status)} after ${after(endedAt)}`)
+  return `try ${number}: ${steps.join(', ')}`
+}
+
+function endText(end: TryTimeline['end'], status: TryTimeline['status']): string {
+  switch (end) {
+    case 'result':
+      return `ended (${status})`
+    case 'given-back':
+      return 'given back, not started,'
+    case 'lapsed':
+      return 'lost with its process'
+    case 'late':
+      return `ended (${status}), too late to count,`
+    case 'open':
+      return ''
+    default:
+      return unreachable(end)
+  }
+}
+
+function resultText({ status, reason, durationMs }: NonNullable<CallTimeline['result']>): string {
+  const what = status === 'outcome_unknown' ? 'outcome unknown: it may have run, or may still take effect' : status.replace('_', ' ')
+  const ran = durationMs > 0 ? ` after ${took(durationMs)}` : ''
+  return `${what}${ran}${reason === '' ? '' : `: ${reason}`}`
+}
+
+function markOf(status: NonNullable<CallTimeline['result']>['status']): Tone {
+  if (status === 'ok') return 'good'
+  return status === 'skipped' ? 'warning' : 'bad'
+}

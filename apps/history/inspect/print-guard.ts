@@ -1,0 +1,67 @@
+// One guard of a round on a page: how it answered, and what it said of each call; a shadow's word as such.
+
+import { unreachable } from '../../../shared/contract/stage.ts'
+import { count, took } from '../../terminal/quantities.ts'
+import type { Page } from './page.ts'
+import type { ApprovalTimeline, GuardedCallTimeline, GuardTimeline } from './timeline.ts'
+
+export function printGuard(page: Page, guard: GuardTimeline): void {
+  const { name, version, calls } = guard
+  const isShadow = calls.every(({ mode }) => mode === 'shadow')
+  const hasStopped = calls.some(({ stopped }) => stopped)
+  const who = `${name} ${version}${isShadow ? ', a shadow' : ''}`
+  page.entry(4, 'guard', `${who}: ${answerText(guard)}`, hasStopped ? 'bad' : guard.answer === 'verdicts' ? 'faint' : 'warning')
+  for (const call of calls) {
+    if (call.approval !== null) page.line(6, `call ${call.ordinal}: ${approvalText(call.approval)}`, 'faint')
+    if (call.verdict === null) continue
+    page.line(6, callText(call), call.stopped ? 'bad' : 'faint')
+    if (call.verdict === 'reject' && call.text !== '') page.quote(6, call.text)
+    if (call.evidence !== null && call.evidence !== '') page.entry(6, 'evidence', call.evidence, 'faint')
+  }
+}
+
+function answerText({ answer, tookMs, judgedMs, deadlineMs, onTimeout, calls }: GuardTimeline): string {
+  const after = tookMs === null ? '' : ` after ${took(tookMs)}`
+  const judged = judgedMs === null || judgedMs === 0 ? '' : `, of which it judged ${took(Math.max(1, Math.round(judgedMs)))}`
+  const letThrough = calls.filter(({ verdict, code }) => verdict === 'pass' && code === 'guard.silent').length
+  const then = onTimeout === 'allow' ? `; ${count(letThrough, 'call')} went on without its word` : ''
+  switch (answer) {
+    case 'verdicts':
+      return `answered${after}${judged}`
+    case 'late':
+      return `answered${after}, too late: it had ${took(deadlineMs)}${then}`
+    case 'silent':
+      return `did not answer within ${took(deadlineMs)}${then}`
+    case 'unusable':
+      return `gave an answer that cannot be used${after}`
+    case 'none':
+      return 'has not answered'
+    default:
+      return unreachable(answer)
+  }
+}
+
+function callText({ ordinal, mode, verdict, code, stopped }: GuardedCallTimeline): string {
+  const because = code === '' ? '' : ` (${code})`
+  if (verdict === 'pass') return `call ${ordinal}: pass${because}`
+  if (mode === 'shadow') return `call ${ordinal}: would have been rejected${because}`
+  return stopped ? `call ${ordinal}: rejected${because}; this stopped it` : `call ${ordinal}: rejected${because}; it was decided before`
+}
+
+function approvalText({ id, rule, outcome, by, reason, waitedMs }: ApprovalTimeline): string {
+  const after = waitedMs === null ? '' : ` after ${took(waitedMs)}`
+  switch (outcome) {
+    case 'pending':
+      return `waits for a person (${rule}) as ${id}`
+    case 'approved':
+      return `approved by ${by}${after} (${rule}, ${id})`
+    case 'rejected':
+      return `rejected by ${by}${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
+    case 'expired':
+      return `nobody decided${after} (${rule}, ${id})`
+    case 'withdrawn':
+      return `decided otherwise before a person could${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
+    default:
+      return unreachable(outcome)
+  }
+}

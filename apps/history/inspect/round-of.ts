@@ -1,0 +1,146 @@
+// One round of a turn: what was asked, the attempts, what the model said, what became of its calls, and how long each part took.
+
+import type { Response } from '../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { notDefault } from '../effective.ts'
+import { callOf } from './call-of.ts'
+import { guardsOf } from './guards-of.ts'
+import type { Logged } from './logged.ts'
+import { all, first } from './logged.ts'
+import type { AttemptTimeline, HintsTimeline, InterventionTimeline, PolicyTimeline, ResponseTimeline, RoundTimeline } from './timeline.ts'
+
+/** `own`: all records of the round, in order. */
+export function roundOf(round: number, own: Logged[], { reasoning }: { reasoning: boolean }): RoundTimeline {
+  const request = first(own, 'model-request')
+  const finished = first(own, 'model-finished')
+  const outcome = first(own, 'round-outcome')
+  const entry = first(own, 'history-entry')
+  const failure = outcome?.message.failure ?? finished?.message.failure ?? null
+  const response = failure === null ? responseOf(own) : undefined
+  const endedAt = outcome?.time ?? entry?.time ?? null
+  return {
+    round,
+    askedAt: request?.time ?? null,
+    callsLeft: request?.message.callsLeft ?? null,
+    nudge: request?.message.nudge ?? entry?.message.nudge ?? null,
+    offered: first(own, 'model-opened')?.message.offered ?? [],
+    attempts: attemptsOf(own),
+    response: response === undefined ? null : said(response, own, reasoning),
+    failure,
+    note: entry?.message.note ?? null,
+    calls: (response?.calls ?? []).map((call) => callOf(call, own)),
+    guards: guardsOf(own),
+    policy: stampedPolicy(own),
+    hints: declaredHints(own),
+    intervention: interventionOf(own),
+    shadowed: all(own, 'intervention-raised')
+      .filter(({ message }) => message.shadow)
+      .map(({ time, message }) => ({ at: time, ...message.intervention })),
+    cancelledAt: first(own, 'cancel')?.time ?? null,
+    endedAt,
+    times: timesOf(own, endedAt),
+  }
+}
+
+/** The furthest that it came. */
+function responseOf(own: Logged[]): Response | undefined {
+  const [outcome] = all(own, 'round-outcome')
+  const [folded] = all(own, 'round-proposed', 'round-checked')
+  return outcome?.message.response ?? folded?.message.response ?? first(own, 'history-entry')?.message.response ?? undefined
+}
+
+function said(response: Response, own: Logged[], isShown: boolean): ResponseTimeline {
+  const { attempt, text, reasoning, stop, finish, usage } = response
+  const textCalls = response.textCalls && { ...response.textCalls, text: streamed('text', attempt, own) }
+  if (reasoning === '') return { text, reasoning: null, stop, finish, usage, textCalls }
+  const thoughts = streamed('reasoning', attempt, own)
+  const summary = { bytes: Buffer.byteLength(reasoning), characters: thoughts.length, text: isShown ? thoughts : null }
+  return { text, reasoning: summary, stop, finish, usage, textCalls }
+}
+
+/** All that came of one kind in an attempt, as it came. */
+function streamed(kind: 'text' | 'reasoning', attempt: string, own: Logged[]): string {
+  return all(own, 'part')
+    .filter(({ message }) => message.attempt === attempt)
+    .flatMap(({ message }) => message.events.filter((event) => event.kind === kind))
+    .map((event) => event.text)
+    .join('')
+}
+
+// ── Attempts ──
+
+function attemptsOf(own: Logged[]): AttemptTimeline[] {
+  const ids = all(own, 'attempt-started', 'attempt-failed', 'attempt-finished').map(({ message }) => message.attempt)
+  return [...new Set(ids)].map((id) => attemptOf(id, own))
+}
+
+function attemptOf(attempt: string, own: Logged[]): AttemptTimeline {
+  const mine = own.filter(({ message }) => message !== undefined && 'attempt' in message && message.attempt === attempt)
+  const decided = first(own, 'model-finished')
+  const failed = first(mine, 'attempt-failed')
+  const finished = first(mine, 'attempt-finished')
+  const isAnswer = decided === undefined ? finished !== undefined : decided.message.failure === null && decided.message.attempt === attempt
+  const silent = decided === undefined ? 'open' : 'abandoned'
+  return {
+    attempt,
+    startedAt: first(mine, 'attempt-started')?.time ?? null,
+    firstPartAt: first(mine, 'part')?.time ?? null,
+    endedAt: (failed ?? finished)?.time ?? null,
+    end: failed !== undefined ? 'failed' : finished === undefined ? silent : isAnswer ? 'answer' : 'unused',
+    failure: failed === undefined ? null : failureOf(failed.message),
+  }
+}
+
+function failureOf({ reason, class: failure, retryable, retryAfterMs }: NonNullable<AttemptTimeline['failure']>) {
+  return { reason, class: failure, retryable, retryAfterMs }
+}
+
+// ── What came of it ──
+
+/** As the gateway stamped it; nothing that comes later changes it. */
+function stampedPolicy(own: Logged[]): PolicyTimeline | null {
+  const [stamped] = all(own, 'round-proposed', 'round-checked', 'round-outcome')
+  if (stamped === undefined) return null
+  const { policy } = stamped.message
+  return { version: policy.version, differs: notDefault(policy) }
+}
+
+/** Of the round as it was proposed: with the declarations of the tools that it calls. */
+function declaredHints(own: Logged[]): Record<string, HintsTimeline> {
+  const declarations = first(own, 'round-proposed')?.message.declarations ?? first(own, 'round-checked')?.message.declarations ?? []
+  return Object.fromEntries(
+    declarations.flatMap(({ name, poll, hints }) => {
+      const { mutates = null, ignoreFields = [], loopKey = [] } = hints ?? {}
+      const isDeclared = poll || mutates !== null || ignoreFields.length + loopKey.length > 0
+      return isDeclared ? [[name, { poll, mutates, ignoreFields, loopKey }]] : []
+    }),
+  )
+}
+
+/** From the outcome, in which it reaches the conversation; activity may say it a moment earlier. */
+function interventionOf(own: Logged[]): InterventionTimeline | null {
+  const found = all(own, 'round-outcome', 'intervention-raised').find(
+    ({ message }) => message.intervention !== null && !('shadow' in message && message.shadow),
+  )
+  return found?.message.intervention ? { at: found.time, ...found.message.intervention } : null
+}
+
+function timesOf(own: Logged[], endedAt: Milliseconds | null): RoundTimeline['times'] {
+  const asked = first(own, 'model-request')?.time
+  const answered = first(own, 'model-finished')?.time
+  const cleared = first(own, 'round-cleared')?.time
+  const executed = first(own, 'round-executed')?.time
+  const ended = endedAt ?? undefined
+  const before = between(answered, cleared ?? ended)
+  const after = cleared === undefined ? 0 : between(executed, ended)
+  return {
+    modelMs: between(asked, answered),
+    checksMs: before === null || after === null ? null : before + after,
+    toolsMs: between(cleared, executed),
+  }
+}
+
+/** Never negative: two partitions' clocks may differ by a little. */
+function between(from: Milliseconds | undefined, to: Milliseconds | undefined): Milliseconds | null {
+  return from === undefined || to === undefined ? null : Math.max(0, to - from)
+}

@@ -1,0 +1,14 @@
+// A record's message, for commands that look at a log whatever stands in it.
+
+import { decode } from '../../shared/codec/codec.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+
+/** Undefined: a tombstone, or bytes that this Weir does not know. */
+export function messageOf(value: Uint8Array | null): Message | undefined {
+  if (value === null) return undefined
+  try {
+    return decode(value)
+  } catch {
+    return undefined
+  }
+}

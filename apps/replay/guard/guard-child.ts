@@ -1,0 +1,136 @@
+// A guard's file in a process of its own, so that nothing that it does reaches the replay. It judges as it does in production: the same code reads the rounds
+// (shared/runtime/guards/guard-partition.ts).
+// G1. It has no environment, may write no file, start nothing and ask nobody (seal.ts, and what guard-process.ts says to Node). It may read its
+//     package and the node_modules while it is loaded, and nothing afterwards, where Node can take that back.
+// G2. One answer to each question, under its number. The channel is ours: the guard has none.
+// G3. It ends with the replay, also while the guard never returns: a thread of its own holds a pipe that breaks when the replay is gone, however that ended.
+// G4. Which round it is at stands in that pipe before the guard sees it, because nobody can ask a process that has died.
+// G5. Each round is judged at two moments (moment.ts), each with a memory of its own. Where the two decide otherwise, nothing of it can be believed.
+
+import { writeSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { pino } from 'pino'
+import type { NamedGuard } from '../../../client/guard-file.ts'
+import { loadGuard } from '../../../client/load-guard.ts'
+import type { PartitionReader, StoredRecord } from '../../../shared/contract/bus.ts'
+import type { Guard, GuardedRound } from '../../../shared/contract/guard.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { parseAnswerId, readGuardPartition } from '../../../shared/runtime/guards/guard-partition.ts'
+import { fickleRound } from './fickle-round.ts'
+import type { Answer, AnsweredRound, LoadedGuard } from './guard-answer.ts'
+import type { Moment } from './moment.ts'
+import { holdMoments, moments } from './moment.ts'
+import { seal } from './seal.ts'
+
+export type Question = ({ kind: 'load' } & NamedGuard) | { kind: 'judge'; partition: number; records: StoredRecord[] }
+
+/** The descriptor of the pipe in G3; 3 is the IPC channel. */
+const lifeline = 4
+const watch = `
+  new (require('node:net').Socket)({ fd: ${lifeline} })
+    .on('error', () => {})
+    .on('close', () => process.kill(${process.pid}, 'SIGKILL'))
+    .resume()`
+
+const silent = pino({ level: 'silent' })
+/** Of each partition one for each moment. */
+const readers = new Map<number, PartitionReader[]>()
+let guard: Guard | undefined
+
+const send = process.send?.bind(process)
+new Worker(watch, { eval: true }).unref() // a thread of ours has all that is sealed here
+const atMoment = holdMoments()
+seal()
+drop('worker')
+
+process.on('message', ({ number, ...question }: Question & { number: number }) => {
+  const answered = (answer: Answer): void => void send?.({ number, ...answer })
+  answerTo(question as Question).then(answered, (error: unknown) => {
+    answered({ kind: 'failed', reason: told(error) })
+  })
+})
+process.on('disconnect', () => process.exit())
+
+async function answerTo(question: Question): Promise<Answer> {
+  switch (question.kind) {
+    case 'load': {
+      guard = await loadGuard(question.file, question.options)
+      drop('fs.read')
+      const { name, version, tools, deadlineMs, onTimeout } = guard
+      return { kind: 'loaded', guard: { name, version, tools, deadlineMs, onTimeout } satisfies LoadedGuard }
+    }
+    case 'judge': {
+      const answers: AnsweredRound[][] = []
+      for (const reader of readersOf(question.partition)) {
+        const { outputs } = await reader.read(question.records)
+        answers.push(outputs.flatMap(({ id = '', value }) => roundIn(id, value)))
+      }
+      const [rounds = [], again = []] = answers
+      const fickle = fickleRound(rounds, again)
+      return fickle === undefined ? { kind: 'judged', rounds } : { kind: 'fickle', reason: fickle }
+    }
+    default:
+      return question satisfies never
+  }
+}
+
+/** Nothing where this Node cannot. */
+function drop(permission: string): void {
+  const { permission: granted } = process as { permission?: { drop?: (name: string) => void } }
+  granted?.drop?.(permission)
+}
+
+/** Keeps G4. */
+function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard {
+  const { name, version, tools, deadlineMs, onTimeout, stateKeptMs } = loaded
+  return {
+    ...{ name, version, tools, deadlineMs, onTimeout, ...(stateKeptMs === undefined ? {} : { stateKeptMs }) },
+    judge(state, round) {
+      note(round)
+      try {
+        return atMoment(momentOf(round), () => loaded.judge(state, round))
+      } catch (error) {
+        throw new Error(told(error), { cause: error })
+      }
+    },
+  }
+}
+
+/** What Node says of a right that is not given is for whoever starts it. */
+function told(error: unknown): string {
+  const { message, cause = error } = error instanceof Error ? error : { message: String(error) }
+  const { code, permission, resource } = cause as { code?: unknown; permission?: unknown; resource?: unknown }
+  if (code !== 'ERR_ACCESS_DENIED') return message
+  const asked = permission === 'FileSystemRead' ? 'reads' : `asks for ${permission || 'what Node.js keeps from it'}`
+  const denied = resource ? `${asked} ${resource}` : asked
+  const before = message.replace(/:?\s*(?:Access to this API has been restricted.*)?$/s, '')
+  const which =
+    'while it is loaded its package (the folder of its package.json, or where there is none its own folder) and node_modules, and nothing more'
+  return `${before === '' ? '' : `${before}: `}it ${denied}, which a guard in a replay may not: it may read ${which}`
+}
+
+function note({ conversation, turn, round }: GuardedRound): void {
+  try {
+    writeSync(lifeline, `${JSON.stringify([conversation, turn, round])}\n`)
+  } catch {
+    // The pipe is full: then an error names an earlier round.
+  }
+}
+
+function readersOf(partition: number): PartitionReader[] {
+  const known = readers.get(partition)
+  if (known !== undefined) return known
+  if (guard === undefined) throw new Error('no guard is loaded')
+  const loaded = guard
+  const assignment = { topic: 'rounds-cleared', ends: { partition, begin: 0, end: 0 }, committed: undefined }
+  const ofMoments = moments.map((momentOf) =>
+    readGuardPartition({ guard: noting(loaded, momentOf), assignment, topic: 'verdicts', clock: systemClock, log: silent }),
+  )
+  readers.set(partition, ofMoments)
+  return ofMoments
+}
+
+function roundIn(id: string, verdict: Uint8Array | null): AnsweredRound[] {
+  const place = parseAnswerId(id)
+  return place === undefined || verdict === null ? [] : [{ offset: place.offset, verdict }]
+}

@@ -1,0 +1,128 @@
+// `weir judge FILE`: scenarios, or the conversations of a bundle, through validator and loop-detector, offline, against their labels. So a team keeps a
+// corpus of its own in CI, and sees what another threshold would change. Exit codes: 0 all as expected, or nothing was expected; 1 something is not; 2 trouble.
+
+import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
+import { cutTurns } from '../../../shared/bus/bundle/bus.ts'
+import { isBundle } from '../../../shared/bus/bundle/open.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { readText } from '../../../shared/settings/text-file.ts'
+import { recordsOf } from '../../history/inspect/recorded.ts'
+import { timelineOf } from '../../history/inspect/timeline-of.ts'
+import type { OpenLog } from '../../history/open-log.ts'
+import { withBundle } from '../../history/open-log.ts'
+import { painted } from '../../terminal/paint.ts'
+import { printable, printableJson } from '../../terminal/printable.ts'
+import { createProgress } from '../../terminal/progress.ts'
+import { givenBy } from './overrides.ts'
+import type { Scenario } from './scenario.ts'
+import { readScenarios } from './scenario.ts'
+import { scenarioOf } from './timeline-scenario.ts'
+import type { Given, JudgedScenario } from './verdict.ts'
+import { judge } from './verdict.ts'
+
+export type JudgeOptions = { set?: string[]; json?: boolean }
+
+/** A corpus is kept in memory as a whole. */
+const fileBytesMax = 256 * 1024 * 1024
+
+const judging = { doing: 'judging', what: 'scenario' }
+
+/** Resolves to the exit code. Throws `usage`, `scenario.invalid`, `bundle.*`. */
+export async function judgeFile(file: string, { set = [], json }: JudgeOptions, out: NodeJS.WriteStream): Promise<0 | 1> {
+  const given = givenBy(set)
+  const all = isBundle(file) ? await withBundle(file, (log) => judgeBundle(log, given)) : await judgeScenarios(scenariosOf(file), given)
+  for (const { verdict, isImported, cut } of all) {
+    if (json) out.write(`${printableJson({ ...verdict, cutTurns: cut })}\n`)
+    else print(verdict, [...judgedBy(verdict, { isImported, isSet: set.length > 0 }), ...cutText(cut)], out)
+  }
+  const verdicts = all.map(({ verdict }) => verdict)
+  if (!json) printTotals(verdicts, out)
+  return verdicts.some(({ ok }) => ok === false) ? 1 : 0
+}
+
+/** `cut`: turns whose beginning is not there. */
+type Judged = { verdict: JudgedScenario; isImported: boolean; cut: number[] }
+
+/** `count`: of the scenarios. */
+type Judging = { given: Given; count: number }
+
+/** `cut`: of the conversation that the scenario is. */
+type Judgeable = { scenario: Scenario; cut: number[] }
+
+async function judgeAll(all: AsyncIterable<Judgeable> | Iterable<Judgeable>, { given, count }: Judging): Promise<Judged[]> {
+  const progress = createProgress(process.stderr, systemClock, process.env, judging)
+  progress.expect(count)
+  const judged: Judged[] = []
+  try {
+    for await (const { scenario, cut } of all) {
+      judged.push({ verdict: judge(scenario, given), isImported: scenario.isImported ?? false, cut })
+      progress.read(1)
+    }
+  } finally {
+    progress.end()
+  }
+  return judged
+}
+
+/** One for each conversation; none has a label. */
+function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
+  const bundle = log.bundle as Bundle
+  const conversations = new Set([...bundle.turns()].map(({ conversation }) => conversation))
+  const cut = new Map<string, number[]>()
+  for (const { conversation, turn } of cutTurns(bundle)) cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
+  async function* judgeable(): AsyncGenerator<Judgeable> {
+    for (const conversation of conversations) {
+      const scenario = scenarioOf(timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }))
+      yield { scenario, cut: cut.get(conversation) ?? [] }
+    }
+  }
+  return judgeAll(judgeable(), { given, count: conversations.size })
+}
+
+function judgeScenarios(scenarios: Scenario[], given: Given): Promise<Judged[]> {
+  const judgeable = scenarios.map((scenario): Judgeable => ({ scenario, cut: [] }))
+  return judgeAll(judgeable, { given, count: scenarios.length })
+}
+
+function scenariosOf(file: string): Scenario[] {
+  const read = readText(file, fileBytesMax)
+  if ('fault' in read) throw new WeirError('usage', `${file} ${read.fault}`)
+  return readScenarios(file, read.text)
+}
+
+/** By what a conversation was judged, where it does not go without saying. */
+function judgedBy({ settings }: JudgedScenario, { isImported, isSet }: { isImported: boolean; isSet: boolean }): string[] {
+  if (isImported) return [`by Weir's defaults${isSet ? ', but for --set' : ''}`]
+  const own = Object.entries(settings ?? {}).map(([key, value]) => `${key}=${value ?? 'none'}`)
+  return own.length === 0 ? [] : [`by its own settings: ${own.join(', ')}`]
+}
+
+/** What was before that may be what a rule would have counted. */
+function cutText(turns: number[]): string[] {
+  if (turns.length === 0) return []
+  const which = turns.length === 1 ? `turn ${turns[0]}` : `turns ${turns.join(', ')}`
+  return [
+    `judged from the middle: the bundle lacks the beginning of ${which}, which the log had no longer got, and what came before is not counted`,
+  ]
+}
+
+function print({ id, step, rule, rung, reason, ok, wrong, shadowed }: JudgedScenario, notes: string[], out: NodeJS.WriteStream): void {
+  const mark = ok === null ? '-' : ok ? 'ok' : 'WRONG'
+  const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
+  out.write(`${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`)
+  for (const note of notes) out.write(`${painted(out, 'faint', printable(`      ${note}`))}\n`)
+  for (const { step, rung, rule, reason } of shadowed)
+    out.write(`${painted(out, 'faint', printable(`      in shadow, step ${step}: ${rung} by ${rule}: ${reason}`))}\n`)
+  if (wrong !== '') out.write(`${painted(out, 'bad', `      ${wrong}`)}\n`)
+}
+
+function printTotals(verdicts: JudgedScenario[], out: NodeJS.WriteStream): void {
+  const labelled = verdicts.filter(({ ok }) => ok !== null)
+  const wrong = labelled.filter(({ ok }) => ok === false)
+  const alarms = wrong.filter(({ expected }) => expected?.fires === false)
+  const told = labelled.length === 0 ? 'none has a label' : `${labelled.length - wrong.length} of ${labelled.length} as expected`
+  const missed = wrong.length - alarms.length
+  const which = wrong.length === 0 ? '' : ` (${missed} missed or late, ${alarms.length} false ${alarms.length === 1 ? 'alarm' : 'alarms'})`
+  out.write(`${verdicts.length} ${verdicts.length === 1 ? 'scenario' : 'scenarios'}, ${told}${which}\n`)
+}

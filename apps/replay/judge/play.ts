@@ -1,0 +1,232 @@
+// Plays a scenario through the validator and the loop-detector, offline: the reducers that judge live, without a bus, a model or a tool.
+// P1. A response is a round, steps of one `turn` are one response, a session is a conversation, a user's message is a new turn.
+// P2. The trace goes on after an intervention, and after a text, as it was recorded: what a model would have done instead nobody knows.
+// P3. What was delivered again (a known call_id, or what a broken stream had said already) is the same round and is judged once.
+// P4. Caps are the conversation's: here they are played as the calls that a request may still make, where the scenario or the caller names one.
+
+import { createHash } from 'node:crypto'
+import { loopDetector } from '../../../services/loop-detector/reducer.ts'
+import { validator } from '../../../services/validator/reducer.ts'
+import type {
+  Call,
+  CallProblem,
+  CallResult,
+  Declaration,
+  Intervention,
+  Message,
+  Policy,
+  RoundChecked,
+  RoundExecuted,
+  RoundProposed,
+  ToolHints,
+} from '../../../shared/contract/messages.ts'
+import type { Stage } from '../../../shared/contract/stage.ts'
+import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
+
+/**
+ * `step`: the number, from 1, of the last step of the response that led to it. `shadow`: its rule is in shadow, so nothing would follow. `cap`: a call had no
+ * budget left.
+ */
+export type Raised = { step: number } & ({ intervention: Intervention; shadow: boolean } | { cap: 'rounds' | 'calls'; reason: string })
+
+/** Caps of the trace; absent: none. */
+export type Caps = { calls: number | undefined; rounds: number | undefined }
+
+/** All interventions, ordinary reminders aside, in the order of the steps. */
+export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps: Caps): Raised[] {
+  const detect = folded(loopDetector)
+  const sessions = new Map<string, Session>()
+  const raised: Raised[] = []
+  for (const { step, end, siblings } of responsesOf(scenario.steps)) {
+    const name = step.session ?? ''
+    const session = sessions.get(name) ?? beginSession(name)
+    sessions.set(name, session)
+    if (isResponse(step)) {
+      const { round, isNew } = roundOf(session, siblings)
+      const left = leftOf(session, caps)
+      const proposed = proposedOf(scenario, { session, round, callsLeft: left.calls, policy: policyFor(step) }, step, siblings)
+      if (isNew) session.calls += siblings.length
+      const findings = judged(detect, proposed, siblings)
+      if (findings.refused && left.cap !== undefined) raised.push({ step: end, ...left.cap })
+      for (const { intervention, shadow } of findings.interventions) raised.push({ step: end, intervention, shadow })
+    } else if (step.kind === 'user') beginTurn(session)
+    else if (step.kind === 'stream_retry') session.retried = true // a shortened history changes nothing: what was judged is remembered
+  }
+  return raised
+}
+
+/** Siblings in a row are one response, which is judged after its last step. */
+function responsesOf(steps: Step[]): { step: Step; end: number; siblings: ToolStep[] }[] {
+  const responses: { step: Step; end: number; siblings: ToolStep[] }[] = []
+  for (const [index, step] of steps.entries()) {
+    const open = responses.at(-1)
+    const [first] = open?.siblings ?? []
+    const isSibling = step.kind === 'tool' && step.turn !== undefined && first?.turn === step.turn && first.session === step.session
+    if (open !== undefined && isSibling) Object.assign(open, { end: index + 1, siblings: [...open.siblings, step] })
+    else responses.push({ step, end: index + 1, siblings: step.kind === 'tool' ? [step] : [] })
+  }
+  return responses
+}
+
+function isResponse(step: Step): step is ToolStep | SilentStep {
+  return step.kind !== 'user' && step.kind !== 'compaction' && step.kind !== 'stream_retry'
+}
+
+type Session = {
+  conversation: string
+  turn: number
+  round: number
+  /** Of this turn. */
+  calls: number
+  /** The round of each call's id, because what is delivered again names the same round. */
+  rounds: Map<string, number>
+  last: string
+  retried: boolean
+}
+
+function beginSession(name: string): Session {
+  return { conversation: `session ${name}`, turn: 0, round: 0, calls: 0, rounds: new Map(), last: '', retried: false }
+}
+
+function beginTurn(session: Session): void {
+  Object.assign(session, { turn: session.turn + 1, round: 0, calls: 0, last: '', retried: false })
+  session.rounds.clear()
+}
+
+/** Keeps P3. */
+function roundOf(session: Session, siblings: ToolStep[]): { round: number; isNew: boolean } {
+  const said = JSON.stringify(siblings.map(({ tool, args, raw_args }) => [tool, raw_args ?? args]))
+  const id = siblings[0]?.call_id
+  const known = session.retried && said === session.last ? session.round : id === undefined ? undefined : session.rounds.get(id)
+  session.retried = false
+  session.last = said
+  if (known === undefined) session.round += 1
+  const round = known ?? session.round
+  if (id !== undefined) session.rounds.set(id, round)
+  return { round, isNew: known === undefined }
+}
+
+type Left = { calls: number; cap: { cap: 'rounds' | 'calls'; reason: string } | undefined }
+
+function leftOf({ round, calls }: Session, { calls: callsMax, rounds: roundsMax }: Caps): Left {
+  if (roundsMax !== undefined && round > roundsMax)
+    return { calls: 0, cap: { cap: 'rounds', reason: `the turn's ${roundsMax} rounds were used up` } }
+  if (callsMax === undefined) return { calls: Number.MAX_SAFE_INTEGER, cap: undefined }
+  return { calls: Math.max(0, callsMax - calls), cap: { cap: 'calls', reason: `the turn's ${callsMax} calls were used up` } }
+}
+
+type Findings = { refused: boolean; interventions: { intervention: Intervention; shadow: boolean }[] }
+
+function judged(detect: (message: RoundChecked | RoundExecuted) => Message[], proposed: RoundProposed, siblings: ToolStep[]): Findings {
+  const checked = checkedOf(proposed)
+  const { conversation, turn, round } = checked
+  const written = detect(checked)
+  const cleared = written.find((message) => message.type === 'round-cleared')
+  if (cleared !== undefined) {
+    const decided = new Set(cleared.decided.map(({ ordinal }) => ordinal))
+    const results = siblings.map(resultOf).filter(({ ordinal }) => !decided.has(ordinal))
+    written.push(...detect({ type: 'round-executed', conversation, turn, round, results, wishes: [] }))
+  }
+  return {
+    refused: written.some((message) => message.type === 'round-outcome' && message.results.some(({ status }) => status === 'skipped')),
+    interventions: written.flatMap((message) =>
+      message.type === 'intervention-raised' && !message.intervention.ordinary ? [message] : [],
+    ),
+  }
+}
+
+function checkedOf(proposed: RoundProposed): RoundChecked {
+  const [output] = validator.react(undefined, { message: proposed, offset: 0, previous: undefined, time: 0 }).records ?? []
+  if (output?.message.type !== 'round-checked') throw new Error('the validator answers each round with one that is checked')
+  return output.message
+}
+
+/** What a stage makes of messages, one after the other, as the runtime would fold them: no time passes. */
+function folded<State, In extends Message, Task>(stage: Stage<State, In, Task>): (message: In) => Message[] {
+  const units = new Map<string, { state: State; last: number }>()
+  let offset = 0
+  return (message) => {
+    const key = stage.unit(message)
+    const unit = units.get(key)
+    const { state, records = [] } = stage.react(unit?.state, { message, offset, previous: unit?.last, time: 0 })
+    if (state === undefined) units.delete(key)
+    else units.set(key, { state, last: offset })
+    offset += 1
+    return records.map((record) => record.message)
+  }
+}
+
+type Place = { session: Session; round: number; callsLeft: number; policy: Policy }
+
+function proposedOf(
+  scenario: Scenario,
+  { session, round, callsLeft, policy }: Place,
+  step: ToolStep | SilentStep,
+  siblings: ToolStep[],
+): RoundProposed {
+  const isCut = step.kind !== 'tool' && step.finish === 'length'
+  return {
+    type: 'round-proposed',
+    ...{ conversation: session.conversation, turn: session.turn, round },
+    response: {
+      attempt: createHash('sha256').update(`${session.turn}/${round}`).digest('hex').slice(0, 32),
+      text: step.kind === 'text' ? (step.text ?? '') : '',
+      reasoning: step.kind === 'thinking_only' ? '[{"type":"thinking"}]' : '',
+      calls: siblings.map(callOf),
+      stop: isCut ? 'length' : siblings.length > 0 ? 'calls' : 'end',
+      finish: '',
+      usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+      textCalls: null,
+    },
+    failure: null,
+    offered: [...new Set([...(scenario.tools ?? []).map(({ name }) => name), ...offeredBy(scenario, siblings)])],
+    declarations: declarationsOf(scenario, siblings),
+    ...{ agent: 'agent', policy, callsLeft, expiresAt: Number.MAX_SAFE_INTEGER },
+  }
+}
+
+/** Where a scenario lists its tools, others are unknown; where it does not, whatever is called was offered. */
+function offeredBy({ tools }: Scenario, siblings: ToolStep[]): string[] {
+  return tools === undefined ? siblings.map(({ tool }) => tool) : []
+}
+
+function declarationsOf({ tools, tool_hints: hints = {} }: Scenario, siblings: ToolStep[]): Declaration[] {
+  return [...new Set(siblings.map(({ tool }) => tool))].flatMap((name) => {
+    const declared = tools?.find((tool) => tool.name === name)
+    if (tools !== undefined && declared === undefined) return []
+    const { poll = false, ...told } = Object.hasOwn(hints, name) ? (hints[name] ?? {}) : {}
+    const schema = JSON.stringify(declared?.schema ?? { type: 'object' })
+    return [{ name, description: '', schema, idempotent: false, timeoutMs: 60_000, poll, hints: hintsOf(told) }]
+  })
+}
+
+/** As an agent file would say them; a corpus of another framework may call the second one `ignore_args`. */
+function hintsOf({ mutates, ignoreFields, ignore_args, loopKey }: Omit<TraceHints, 'poll'>): ToolHints {
+  return {
+    mutates: mutates ?? null,
+    ignoreFields: [...(ignoreFields ?? []), ...(ignore_args ?? [])],
+    loopKey: loopKey ?? [],
+    refusal: null,
+  }
+}
+
+function callOf({ tool, args, raw_args, call_id }: ToolStep, ordinal: number): Call {
+  const raw = raw_args ?? (typeof args._raw === 'string' ? args._raw : JSON.stringify(args))
+  const sent = { raw, source: raw === '' ? ('none' as const) : ('deltas' as const), repair: null, disputed: false }
+  return { ordinal, id: call_id ?? `call ${ordinal}`, name: tool, ...sent, problem: problemOf(raw) }
+}
+
+function problemOf(raw: string): CallProblem | null {
+  if (raw.trim() === '') return 'no_arguments'
+  try {
+    const value: unknown = JSON.parse(raw)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'not_an_object'
+  } catch {
+    return 'invalid_json'
+  }
+}
+
+function resultOf({ outcome, result }: ToolStep, ordinal: number): CallResult {
+  const reason = outcome === 'ok' ? '' : (result.split('\n')[0] ?? '')
+  return { ordinal, status: outcome, text: result, reason, durationMs: 1 }
+}

@@ -1,0 +1,117 @@
+// A conversation of Weir as a scenario without a label: what its models did, round by round, with the thresholds that each was judged by and what its tools
+// were declared as, so that it can be judged again by these or by others.
+
+import type { CallTimeline, RoundTimeline, Timeline } from '../../history/inspect/timeline.ts'
+import { isPlayed } from '../../transcripts/made-up-settings.ts'
+import type { OwnSettings, Scenario, Step, ToolStep, TraceHints } from './scenario.ts'
+
+const text = { type: 'string' }
+const texts = { type: 'array', items: text }
+
+/** What is read of a timeline; the rest of it may be as it likes. */
+export const timelineSchema = {
+  type: 'object',
+  required: ['conversation', 'turns'],
+  properties: {
+    conversation: { type: 'string', minLength: 1 },
+    turns: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['rounds'],
+        properties: {
+          rounds: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['response', 'calls'],
+              properties: {
+                policy: {
+                  type: ['object', 'null'],
+                  required: ['differs'],
+                  properties: { differs: { type: 'object', additionalProperties: { type: ['string', 'null'] } } },
+                },
+                hints: {
+                  type: 'object',
+                  additionalProperties: {
+                    type: 'object',
+                    required: ['poll', 'mutates', 'ignoreFields', 'loopKey'],
+                    properties: { poll: { type: 'boolean' }, mutates: { type: ['boolean', 'null'] }, ignoreFields: texts, loopKey: texts },
+                  },
+                },
+                response: {
+                  type: ['object', 'null'],
+                  required: ['text', 'reasoning', 'stop'],
+                  properties: { text, reasoning: { type: ['object', 'null'] }, stop: text },
+                },
+                calls: {
+                  type: 'array',
+                  items: {
+                    type: 'object',
+                    required: ['name', 'raw', 'result'],
+                    properties: {
+                      name: text,
+                      raw: text,
+                      result: {
+                        type: ['object', 'null'],
+                        required: ['status', 'text', 'reason'],
+                        properties: { status: text, text, reason: text },
+                      },
+                    },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+}
+
+/**
+ * `timeline`: as `weir inspect ID --json` prints it; that of an earlier Weir lacks settings and hints. Of a tool the latest declaration counts. Rounds without
+ * a response are left out: nothing of them was said. What an imported transcript was played with is none of its own settings, so the defaults judge it.
+ */
+export function scenarioOf({ conversation, turns }: Pick<Timeline, 'conversation' | 'turns'>): Scenario {
+  let response = 0
+  const settings = new Map<Step, OwnSettings>()
+  const steps = turns.flatMap(({ rounds }): Step[] => [
+    { kind: 'user' },
+    ...rounds.flatMap((round) => {
+      response += 1
+      const own = stepsOf(round, response)
+      for (const step of own) settings.set(step, round.policy?.differs ?? {})
+      return own
+    }),
+  ])
+  const declared = turns.flatMap(({ rounds }) => rounds.flatMap(({ hints }) => Object.entries(hints ?? {})))
+  const tool_hints = Object.fromEntries(
+    declared.map(([name, { mutates, ...hints }]): [string, TraceHints] => [name, mutates === null ? hints : { ...hints, mutates }]),
+  )
+  const scenario = { id: conversation, steps, tool_hints }
+  const isImported = isPlayed(turns)
+  return isImported ? { ...scenario, isImported } : { ...scenario, settingsOf: (step) => settings.get(step) ?? {} }
+}
+
+function stepsOf({ response, calls }: RoundTimeline, turn: number): Step[] {
+  if (response === null) return []
+  if (calls.length > 0) return calls.flatMap((call) => toolStep(call, turn))
+  const cut = response.stop === 'length' ? { finish: 'length' } : {}
+  if (response.text.trim() !== '') return [{ kind: 'text', text: response.text, ...cut }]
+  return [{ kind: response.reasoning === null ? 'empty' : 'thinking_only', ...cut }]
+}
+
+/** What never ran, because the turn had no time or budget for it, says nothing. */
+function toolStep({ name, raw, result }: CallTimeline, turn: number): ToolStep[] {
+  if (result === null || result.status === 'skipped') return []
+  const failed = result.reason === '' ? result.text : result.reason
+  return [
+    {
+      kind: 'tool',
+      ...{ tool: name, args: {}, raw_args: raw, turn },
+      outcome: result.status === 'ok' ? 'ok' : 'error',
+      result: result.status === 'ok' ? result.text : failed,
+    },
+  ]
+}

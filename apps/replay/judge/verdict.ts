@@ -1,0 +1,91 @@
+// What the judges made of a scenario, against its label. `weir judge --json` prints a line for each: fields are added, none changes its meaning.
+
+import type { Intervention, Policy } from '../../../shared/contract/messages.ts'
+import type { Raised } from './play.ts'
+import { play } from './play.ts'
+import type { Expectation, OwnSettings, Scenario, Step } from './scenario.ts'
+
+/** Of the first intervention; null where there is none. */
+export type JudgedScenario = {
+  id: string
+  fired: boolean
+  /** The number of the step whose outcome led to it. */
+  step: number | null
+  /** The rule's name and version, `identical-failure@1`; `cap` for a budget. */
+  rule: string | null
+  /** What it is about, in the words of labels. */
+  kind: InterventionKind | null
+  rung: string | null
+  reason: string | null
+  expected: Expectation | null
+  /** Whether it is as expected; null without a label. */
+  ok: boolean | null
+  /** What is not as expected; '' where all is. */
+  wrong: string
+  /** Of each rule in shadow the first thing that it would have done. */
+  shadowed: ToldIntervention[]
+  /** Of a conversation: what was not as by default in the latest round, by key; it was judged by that, as far as nobody named another value. Else, and of an imported transcript, null. */
+  settings: OwnSettings | null
+}
+
+export type ToldIntervention = { step: number; rule: string; kind: InterventionKind; rung: string; reason: string }
+
+export type InterventionKind = 'tool_loop' | 'empty_cap' | 'monologue' | 'content_loop' | 'budget'
+
+/** The other rules are about calls. */
+const kinds: Record<string, InterventionKind> = { 'empty-response': 'empty_cap', monologue: 'monologue', chanting: 'content_loop' }
+
+/** `policyWith`: what judges under a conversation's own settings, or under none. Caps named by `--set` hold where the scenario names none. */
+export type Given = { policyWith: (own: OwnSettings) => Policy; caps: { calls: number | undefined; rounds: number | undefined } }
+
+export function judge(scenario: Scenario, { policyWith, caps }: Given): JudgedScenario {
+  const { id, limits = {}, expect, settingsOf } = scenario
+  const policies = new Map<string, Policy>()
+  const policyFor = (step: Step) => {
+    const own = settingsOf?.(step) ?? {}
+    const key = JSON.stringify(own)
+    const policy = policies.get(key) ?? policyWith(own)
+    policies.set(key, policy)
+    return policy
+  }
+  const all = play(scenario, policyFor, { calls: limits.max_tool_calls ?? caps.calls, rounds: limits.max_turns ?? caps.rounds })
+  const raised = all.filter((one) => 'cap' in one || !one.shadow)
+  const [first] = raised
+  const steps = raised.map(({ step }) => step)
+  const wrong = wrongWith(scenario, steps)
+  const known = { id, fired: first !== undefined, step: first?.step ?? null }
+  const label = { expected: expect ?? null, ok: expect === undefined || expect.fires === null ? null : wrong === '', wrong }
+  const rest = { ...label, shadowed: firstInShadow(all), settings: latestSettings(scenario) }
+  if (first === undefined) return { ...known, rule: null, kind: null, rung: null, reason: null, ...rest }
+  if ('cap' in first) return { ...known, rule: 'cap', kind: 'budget', rung: 'text_only', reason: first.reason, ...rest }
+  return { ...known, ...told(first.step, first.intervention), ...rest }
+}
+
+function told(step: number, { rule, ruleVersion, rung, reason }: Intervention): ToldIntervention {
+  return { step, rule: `${rule}@${ruleVersion}`, kind: kinds[rule] ?? 'tool_loop', rung, reason }
+}
+
+function latestSettings({ steps, settingsOf }: Scenario): OwnSettings | null {
+  const latest = steps.at(-1)
+  return settingsOf === undefined || latest === undefined ? null : settingsOf(latest)
+}
+
+function firstInShadow(raised: Raised[]): ToldIntervention[] {
+  const byRule = new Map<string, ToldIntervention>()
+  for (const one of raised)
+    if (!('cap' in one) && one.shadow && !byRule.has(one.intervention.rule))
+      byRule.set(one.intervention.rule, told(one.step, one.intervention))
+  return [...byRule.values()]
+}
+
+function wrongWith({ steps, expect, second_by_step: secondBy }: Scenario, raised: number[]): string {
+  const [first] = raised
+  if (expect === undefined || expect.fires === null) return ''
+  if (!expect.fires) return first === undefined ? '' : `intervened after step ${first}, and should not have`
+  if (first === undefined) return `never intervened, and should have by step ${expect.by_step ?? steps.length}`
+  const by = expect.by_step ?? steps.length
+  if (first > by) return `first intervened after step ${first}, and should have by step ${by}`
+  if (typeof secondBy !== 'number') return ''
+  const goOn = Math.max(first, steps.findIndex((step, index) => step.kind === 'user' && index + 1 > first) + 1)
+  return raised.some((step) => step > goOn && step <= secondBy) ? '' : `no second intervention by step ${secondBy}`
+}

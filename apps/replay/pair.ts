@@ -1,0 +1,119 @@
+// What one stage writes to one partition of a topic, as the log has it and as the fold writes it again, side by side.
+// P1. Both come in the order of their ids (R3: outputs reach a partition in input order), so the two heads decide: the same id, one to compare; a lower one
+//     in the log, one that nobody writes; a lower one from the fold, one that is not there.
+// P2. A record that stands in the log again is a repeat, as readers see it, and is left out.
+// P3. Neither side waits for more than the other one is behind. What is kept is told as bytes, so that whoever reads can let the other one catch up.
+
+import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
+import type { ReadId } from '../../shared/runtime/derived-id.ts'
+
+/** `input`: what led to it. */
+export type Again = { record: RecordToAppend; n: number; input: StoredRecord }
+type Logged = { record: StoredRecord; id: ReadId }
+
+export type Found =
+  | { kind: 'both'; logged: StoredRecord; again: Again }
+  | { kind: 'missing'; again: Again }
+  | { kind: 'added'; logged: StoredRecord; id: ReadId }
+
+export type Pair = {
+  /** The log has this record of the stage. */
+  logged(record: StoredRecord, id: ReadId): void
+  /** The fold writes this one, as the n-th of its input. */
+  again(again: Again): void
+  /** The fold has taken all of its inbox before this offset. */
+  foldedTo(offset: Offset): void
+  /** Nothing more comes from the log: what the fold wrote and the log does not have. */
+  rest(): Again[]
+  /** Bytes that wait for the other side. */
+  readonly waiting: { logged: number; again: number }
+}
+
+/** `tell` hears of each record once, in the order of the ids. */
+export function createPair(tell: (found: Found) => void): Pair {
+  const log = queue<Logged>()
+  const fold = queue<Again>()
+  const waiting = { logged: 0, again: 0 }
+  let newest: ReadId | undefined
+
+  function settle(): void {
+    for (;;) {
+      const logged = log.head()
+      const again = fold.head()
+      if (logged === undefined || again === undefined) return
+      const order = logged.id.offset - again.input.offset || logged.id.n - again.n
+      if (order < 0) add()
+      else if (order > 0) tell({ kind: 'missing', again: takeAgain(again) })
+      else tell({ kind: 'both', logged: takeLogged(logged).record, again: takeAgain(again) })
+    }
+  }
+
+  function add(): void {
+    const logged = log.head()
+    if (logged !== undefined) tell({ kind: 'added', logged: takeLogged(logged).record, id: logged.id })
+  }
+
+  function takeLogged(logged: Logged): Logged {
+    log.shift()
+    waiting.logged -= sizeOf(logged.record)
+    return logged
+  }
+
+  function takeAgain(again: Again): Again {
+    fold.shift()
+    waiting.again -= sizeOf(again.record)
+    return again
+  }
+
+  return {
+    waiting,
+
+    logged(record, id) {
+      if (newest !== undefined && (id.offset - newest.offset || id.n - newest.n) <= 0) return // P2
+      newest = id
+      log.push({ record, id })
+      waiting.logged += sizeOf(record)
+      settle()
+    },
+
+    again(again) {
+      fold.push(again)
+      waiting.again += sizeOf(again.record)
+      settle()
+    },
+
+    foldedTo(offset) {
+      for (let head = log.head(); head !== undefined && head.id.offset < offset && fold.head() === undefined; head = log.head()) add()
+    },
+
+    rest: () => fold.all(),
+  }
+}
+
+/** Of a record that waits: its bytes, and what it takes beside them. */
+function sizeOf({ value }: RecordToAppend): number {
+  return (value?.length ?? 0) + 500
+}
+
+/** First in, first out. An array would move all of the others each time that the first is taken. */
+function queue<T>() {
+  let items: T[] = []
+  let first = 0
+  return {
+    head: (): T | undefined => items[first],
+    push(item: T): void {
+      items.push(item)
+    },
+    shift(): void {
+      first += 1
+      if (first === items.length) {
+        items = []
+        first = 0
+      } else if (first > 1024 && first * 2 > items.length) {
+        items = items.slice(first)
+        first = 0
+      }
+    },
+    all: (): T[] => items.slice(first),
+  }
+}

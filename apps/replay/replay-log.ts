@@ -1,0 +1,68 @@
+// A log judged again by all reducers, partition by partition. Reads, and does nothing else: what it is given can only be read, and no performer is imported
+// here or by anything that this file imports.
+
+import type { AnyStage } from '../../services/reducers.ts'
+import { reducers } from '../../services/reducers.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { Tally } from './compare.ts'
+import { beginTally, comparePartition } from './compare.ts'
+import type { Difference } from './difference.ts'
+import { timeOf } from './difference.ts'
+import type { Period, ReadLog } from './log-range.ts'
+import { rangesOf } from './log-range.ts'
+
+export type ReplayOptions = Period & {
+  log: ReadLog
+  /** Only of this one; default: all. */
+  conversation?: string | undefined
+  /** Whether others may write the log while it is read; what is on its way is no difference then. `now`: by the log's clock. */
+  grows: boolean
+  now: Milliseconds
+  /** Default: all that there are. */
+  stages?: readonly AnyStage[]
+  progress?: { expect(records: number): void; read(records: number): void }
+}
+
+export type Replayed = {
+  tally: Tally
+  differences: number
+  /** By the time of what led to it. */
+  first: Difference | undefined
+}
+
+/** Errors: those of reading the log. */
+export async function replayLog({
+  log,
+  conversation,
+  progress,
+  stages = Object.values(reducers),
+  ...options
+}: ReplayOptions): Promise<Replayed> {
+  const tally = beginTally()
+  let differences = 0
+  let first: Difference | undefined
+  const all = Array.from({ length: log.partitions }, (_, partition) => partition)
+  const chosen = conversation === undefined ? all : [partitionOf(conversation, log.partitions)]
+  const ranges = await rangesOf(log, options, chosen)
+  for (const { topics } of ranges) progress?.expect(topics.reduce((sum, { from, seenTo }) => sum + seenTo - from, 0))
+  for (const range of ranges)
+    await comparePartition({
+      ...{ log, range, stages, conversation, tally },
+      ...{ grows: options.grows, now: options.now },
+      differs(difference) {
+        differences += 1
+        if (first === undefined || timeOf(difference) < timeOf(first)) first = difference
+      },
+      read: (records) => progress?.read(records),
+    })
+  return { tally, differences, first: first && (await withInput(first, log)) }
+}
+
+/** The record that led to it is shown, if it is still there. */
+async function withInput(difference: Difference, { bus }: ReadLog): Promise<Difference> {
+  if (difference.inputRecord !== undefined) return difference
+  const { topic, partition, offset } = difference.input
+  const [record] = await bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })
+  return { ...difference, inputRecord: record }
+}

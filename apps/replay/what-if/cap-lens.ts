@@ -1,0 +1,59 @@
+// What the conversation would have decided under other caps: its inbox, folded as it was and under each overlay, round by round.
+// It looks until the first decision that differs: after it the two ask for different rounds, and the outcomes in the log are those of one of them.
+
+import { capReasonIn } from '../../../services/conversation/texts.ts'
+import { reducers } from '../../../services/reducers.ts'
+import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
+import { decode } from '../../../shared/codec/codec.ts'
+import type { Message, RoundOutcome } from '../../../shared/contract/messages.ts'
+import type { ReadLog, TopicRange } from '../log-range.ts'
+import type { Changes, Decision } from './change.ts'
+import { lastRound } from './change.ts'
+import { decisionOf, roundOf } from './ladder-lens.ts'
+import type { Lens } from './lens.ts'
+import { overlaying } from './overlay.ts'
+import { createRepetitions } from './repetitions.ts'
+import { createVariants } from './variants.ts'
+
+export function capLens(
+  log: ReadLog,
+  inbox: TopicRange,
+  options: { overlays: readonly PolicyContent[]; changes: readonly Changes[]; hasTurn: (turn: number) => boolean },
+): Lens {
+  const variants = createVariants(log, inbox, reducers.conversation, options.overlays.map(overlaying))
+  const repeatedIn = createRepetitions()
+
+  return {
+    inbox,
+    async take(record) {
+      const [before = [], ...others] = await variants.take(record)
+      if (before.length === 0) return // of no round that was awaited
+      const outcome = outcomeIn(record.value)
+      if (outcome === undefined || !options.hasTurn(outcome.turn)) return
+      const round = roundOf(record, outcome, repeatedIn(outcome))
+      for (const [index, after] of others.entries()) {
+        const changes = options.changes[index]
+        const isOver = changes?.byConversation.has(outcome.conversation) === true
+        const [was, is] = isOver ? [null, null] : [decisionIn(before, outcome), decisionIn(after, outcome)]
+        changes?.judged({ ...round, was, is })
+      }
+    },
+  }
+}
+
+function outcomeIn(value: Uint8Array | null): RoundOutcome | undefined {
+  const message = value === null ? undefined : decode(value)
+  return message?.type === 'round-outcome' ? message : undefined
+}
+
+/** What a cap, or an intervention that asks for text, made of this round; null: it goes on, or is over without a cap. */
+function decisionIn(written: readonly Message[], { intervention }: RoundOutcome): Decision | null {
+  for (const message of written) {
+    if (message.type === 'turn-finished') return message.cap === null ? null : { rung: 'end', rule: lastRound, reason: message.reason }
+    if (message.type === 'model-request' && message.callsLeft === 0) {
+      const reason = capReasonIn(message.nudge ?? '')
+      return reason === undefined ? decisionOf(intervention) : { rung: 'text_only', rule: lastRound, reason }
+    }
+  }
+  return null
+}

@@ -1,0 +1,156 @@
+// What would have gone another way, by conversation: the first round of each, and what is known to follow from it.
+// H1. After the first changed decision of a conversation the model would have said something else: nothing of it is known from there on. So what was saved is
+//     told as "at most, in that turn", as if the model had stopped there: a later turn might have been another one, shorter too, so of the conversation it is
+//     no bound. And what would have been refused is told as if it had gone on as it did.
+
+import type { CallResult, Rung } from '../../../shared/contract/messages.ts'
+import type { Address } from '../difference.ts'
+
+/** `rule`: with its version, `identical-failure@1`. `calls`: of a veto, by ordinal. */
+export type Decision = { rung: Rung | 'veto'; rule: string; reason: string; calls?: number[] }
+
+/** `was`, `is`: null is "go on". `at`: the record that led to the decision. */
+export type Change = {
+  conversation: string
+  turn: number
+  round: number
+  at: Address
+  was: Decision | null
+  is: Decision | null
+  /** Of the rounds of this turn that came after it, at most; 0 where it would have been milder. */
+  roundsSaved: number
+  tokensSaved: number
+  /** Calls that had succeeded. */
+  refused: RefusedCall[]
+}
+
+/** `at`: the record that says how the call ended. `repeats`: it did as one of the same turn had (repetitions.ts). */
+export type RefusedCall = {
+  conversation: string
+  turn: number
+  round: number
+  ordinal: number
+  tool: string
+  at: Address
+  repeats: boolean
+}
+
+/** A round as a lens sees it: what both decided on it, how its calls ended, and what it cost. */
+export type JudgedRound = {
+  conversation: string
+  turn: number
+  round: number
+  at: Address
+  was: Decision | null
+  is: Decision | null
+  calls: { ordinal: number; name: string }[]
+  results: Pick<CallResult, 'ordinal' | 'status'>[]
+  /** Of the calls that succeeded those that did as one of the same turn had. */
+  repeated: readonly number[]
+  tokens: number
+  /** Calls of this very round that would not have run. */
+  refusing?: readonly number[]
+}
+
+export type Changes = {
+  /** In the order of the rounds of each conversation. */
+  judged(round: JudgedRound): void
+  readonly byConversation: ReadonlyMap<string, Change>
+  /** Those of which a round was judged, whether it went another way or not. */
+  readonly conversations: ReadonlySet<string>
+}
+
+/** The rule of a request after which there is none in its turn, because of a cap. */
+export const lastRound = 'caps'
+
+const heights: Record<Decision['rung'], number> = { nudge: 1, veto: 2, text_only: 3, end: 4 }
+
+export function gatherChanges(): Changes {
+  const byConversation = new Map<string, Change>()
+  const conversations = new Set<string>()
+  /** Of those that changed: which calls of the rounds to come would not have run. */
+  const refusing = new Map<string, 'next round' | 'all' | undefined>()
+
+  function begin(round: JudgedRound): void {
+    const { conversation, turn, at, was, is } = round
+    if (isSame(was, is)) return
+    const refused = succeeded(round, round.refusing ?? [])
+    byConversation.set(conversation, { conversation, turn, round: round.round, at, was, is, roundsSaved: 0, tokensSaved: 0, refused })
+    refusing.set(conversation, refusalsOf(is))
+  }
+
+  function goOn(change: Change, round: JudgedRound): void {
+    if (change.turn !== round.turn) return // unknown from here (H1)
+    if (heightOf(change.is) > heightOf(change.was)) {
+      change.roundsSaved += 1
+      change.tokensSaved += round.tokens
+    }
+    const refused = refusing.get(change.conversation)
+    change.refused.push(...succeeded(round, refused === undefined ? (round.refusing ?? []) : 'all'))
+    if (refused !== 'all') refusing.set(change.conversation, refusalsOf(round.is))
+  }
+
+  return {
+    byConversation,
+    conversations,
+    judged(round) {
+      conversations.add(round.conversation)
+      const change = byConversation.get(round.conversation)
+      if (change === undefined) begin(round)
+      else goOn(change, round)
+    },
+  }
+}
+
+/** Another version of a guard that decides the same is no change. */
+function isSame(was: Decision | null, is: Decision | null): boolean {
+  return was?.rung === is?.rung && nameOf(was) === nameOf(is) && was?.calls?.join() === is?.calls?.join()
+}
+
+function nameOf(decision: Decision | null): string | undefined {
+  return decision?.rule.split('@', 1)[0]
+}
+
+function heightOf(decision: Decision | null): number {
+  return decision === null ? 0 : heights[decision.rung]
+}
+
+function refusalsOf(decision: Decision | null): 'next round' | 'all' | undefined {
+  if (decision?.rung === 'end' || decision?.rule === lastRound) return 'all'
+  return decision?.rung === 'text_only' ? 'next round' : undefined
+}
+
+function succeeded(
+  { conversation, turn, round, at, calls, results, repeated }: JudgedRound,
+  which: readonly number[] | 'all',
+): RefusedCall[] {
+  return results
+    .filter(({ ordinal, status }) => status === 'ok' && (which === 'all' || which.includes(ordinal)))
+    .map(({ ordinal }) => {
+      const tool = calls.find((call) => call.ordinal === ordinal)?.name ?? ''
+      return { conversation, turn, round, ordinal, tool, at, repeats: repeated.includes(ordinal) }
+    })
+}
+
+/** Of the changes that several lenses see in a conversation the first one counts: what comes after it is unknown. */
+export function earliest(all: readonly ReadonlyMap<string, Change>[]): Change[] {
+  const first = new Map<string, Change>()
+  for (const changes of all)
+    for (const change of changes.values()) {
+      const known = first.get(change.conversation)
+      const isFirst = known === undefined || change.turn < known.turn || (change.turn === known.turn && change.round < known.round)
+      if (isFirst) first.set(change.conversation, change)
+    }
+  return [...first.values()]
+}
+
+export type Totals = { conversations: number; roundsSaved: number; tokensSaved: number; refused: RefusedCall[] }
+
+export function totalsOf(changes: readonly Change[]): Totals {
+  return {
+    conversations: changes.length,
+    roundsSaved: changes.reduce((sum, { roundsSaved }) => sum + roundsSaved, 0),
+    tokensSaved: changes.reduce((sum, { tokensSaved }) => sum + tokensSaved, 0),
+    refused: changes.flatMap(({ refused }) => refused),
+  }
+}

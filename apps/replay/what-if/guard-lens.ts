@@ -1,0 +1,124 @@
+// What a guard would have decided that was not there, or was another one: the rounds that were cleared, with it in force, and how their calls had ended.
+// Its verdict on a round is asked for before the round's end is looked at: what the executor reported names the record of rounds-cleared that led to it.
+
+import { vetoReason } from '../../../services/executor/guards/guard-answer.ts'
+import { reducers } from '../../../services/reducers.ts'
+import { batchesOf } from '../../../shared/bus/range.ts'
+import { decode, encode } from '../../../shared/codec/codec.ts'
+import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { GuardInForce, GuardVerdict, Message, RoundOutcome } from '../../../shared/contract/messages.ts'
+import { parseId } from '../../../shared/runtime/derived-id.ts'
+import type { LoadedGuard } from '../guard/guard-answer.ts'
+import type { GuardProcess } from '../guard/guard-process.ts'
+import type { ReadLog, TopicRange } from '../log-range.ts'
+import type { Changes, Decision } from './change.ts'
+import { isOutcome, roundOf } from './ladder-lens.ts'
+import type { Lens } from './lens.ts'
+import { createRepetitions } from './repetitions.ts'
+import { createVariants } from './variants.ts'
+
+export function guardLens(
+  log: ReadLog,
+  inbox: TopicRange,
+  options: {
+    cleared: TopicRange
+    process: GuardProcess
+    /** Only of this one. */
+    conversation: string | undefined
+    changes: Changes
+    hasTurn: (turn: number) => boolean
+  },
+): Lens {
+  const { cleared, process, conversation, changes, hasTurn } = options
+  const variants = createVariants(log, inbox, reducers['loop-detector'], [])
+  const repeatedIn = createRepetitions()
+  const inForce = inForceOf(process.guard)
+  const batches = batchesOf(log.bus, { ...cleared })
+  /** Those with something to say, until their round is over. */
+  const verdicts = new Map<string, GuardVerdict>()
+  let judgedTo = cleared.from
+
+  /** Asks about all rounds up to this offset of rounds-cleared. */
+  async function judgeTo(offset: number): Promise<void> {
+    while (judgedTo <= offset) {
+      const { value: records }: IteratorResult<StoredRecord[], undefined> = await batches.next()
+      if (records === undefined) return
+      judgedTo = (records.at(-1)?.offset ?? judgedTo) + 1
+      const asked = records.filter(({ key }) => conversation === undefined || key === conversation)
+      const rounds = asked.flatMap((record) => withGuard(record, inForce))
+      for (const { verdict } of await process.judge(cleared.partition, rounds))
+        if (verdict.intervention !== null || verdict.verdicts.some((one) => one.verdict === 'reject')) verdicts.set(keyOf(verdict), verdict)
+    }
+  }
+
+  return {
+    inbox,
+    async take(record) {
+      const id = record.id === undefined ? undefined : parseId(record.id)
+      if (id?.stage === 'executor') await judgeTo(id.offset)
+      const [written = []] = await variants.take(record)
+      for (const outcome of written.filter(isOutcome)) {
+        const verdict = verdicts.get(keyOf(outcome))
+        verdicts.delete(keyOf(outcome))
+        if (!hasTurn(outcome.turn)) continue
+        const refusing = verdict?.verdicts.filter((one) => one.verdict === 'reject').map(({ ordinal }) => ordinal) ?? []
+        const round = roundOf(record, outcome, repeatedIn(outcome))
+        changes.judged({ ...round, was: wasDecided(record, outcome, process.guard), is: decisionOf(verdict), refusing })
+      }
+    },
+  }
+}
+
+function inForceOf({ name, version, tools, deadlineMs, onTimeout }: LoadedGuard): GuardInForce {
+  return { name, version, tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })), deadlineMs, onTimeout, rules: null }
+}
+
+/** The record with the guard in force, in the place of another version of it; nothing where it is no cleared round. */
+function withGuard(record: StoredRecord, guard: GuardInForce): StoredRecord[] {
+  const message = decodedIn(record)
+  if (message?.type !== 'round-cleared') return []
+  const guards = [...message.policy.guards.filter(({ name }) => name !== guard.name), guard]
+  return [{ ...record, value: encode({ ...message, policy: { ...message.policy, guards } }) }]
+}
+
+function decodedIn({ value }: StoredRecord): Message | undefined {
+  try {
+    return value === null ? undefined : decode(value)
+  } catch {
+    return undefined
+  }
+}
+
+function keyOf({ conversation, turn, round }: { conversation: string; turn: number; round: number }): string {
+  return JSON.stringify([conversation, turn, round])
+}
+
+function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
+  if (verdict === undefined) return null
+  const rule = ruleOf(verdict.guard, verdict.version)
+  const rejected = verdict.verdicts.filter((one) => one.verdict === 'reject')
+  const [first] = rejected
+  if (first !== undefined) return { rung: 'veto', rule, reason: first.evidence ?? first.code, calls: ordinalsOf(rejected) }
+  return verdict.intervention === null ? null : { rung: 'nudge', rule, reason: verdict.intervention.reason }
+}
+
+/** What this guard, perhaps another version of it, did to the round when it was in force: a veto of calls, or a word to the model. */
+function wasDecided(record: StoredRecord, { results, policy }: RoundOutcome, { name }: LoadedGuard): Decision | null {
+  const guard = policy.guards.find((one) => one.name === name)
+  if (guard === undefined) return null
+  const rule = ruleOf(name, guard.version)
+  const vetoed = results.filter(({ status, reason }) => status === 'vetoed' && reason.startsWith(vetoReason(name)))
+  const [first] = vetoed
+  if (first !== undefined) return { rung: 'veto', rule, reason: first.reason, calls: ordinalsOf(vetoed) }
+  const executed = decodedIn(record)
+  const wish = executed?.type === 'round-executed' ? executed.wishes.find((one) => one.guard === name) : undefined
+  return wish === undefined ? null : { rung: 'nudge', rule, reason: wish.reason }
+}
+
+function ordinalsOf(calls: readonly { ordinal: number }[]): number[] {
+  return calls.map(({ ordinal }) => ordinal).sort((one, other) => one - other)
+}
+
+function ruleOf(name: string, version: string): string {
+  return `${name}@${version}`
+}

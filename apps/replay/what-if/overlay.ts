@@ -1,0 +1,45 @@
+// Another policy than the one that was in force, put over it: what is named is as it is named, and all else stays as it was in each round.
+
+import { policyOf } from '../../../shared/agents/agents.ts'
+import { shadowedBy } from '../../../shared/agents/file/settings-part.ts'
+import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
+import type { Message, Policy } from '../../../shared/contract/messages.ts'
+
+/** Policies are few, and rounds many. */
+const keptMax = 1_000
+
+/** The same message under the policy with the overlay. What has no policy is left as it is. */
+export function overlaying(content: PolicyContent): (message: Message) => Message {
+  const kept = new Map<string, Policy>()
+
+  function over(policy: Policy): Policy {
+    const known = kept.get(policy.version)
+    if (known !== undefined) return known
+    const changed = changedBy(policy, content)
+    if (kept.size >= keptMax) kept.clear()
+    kept.set(policy.version, changed)
+    return changed
+  }
+
+  return (message) => {
+    if ('policy' in message) return { ...message, policy: over(message.policy) }
+    if (message.type === 'user-message') return { ...message, settings: { ...message.settings, policy: over(message.settings.policy) } }
+    return message
+  }
+}
+
+/** Unlike an operator's overlay this one may lift a cap: it is only a question. */
+function changedBy({ version: _, ...policy }: Policy, { caps, loop, empty, rules }: PolicyContent): Policy {
+  const before = Object.fromEntries(policy.shadowed.map((name) => [name, 'shadow' as const]))
+  return policyOf({
+    ...policy,
+    caps: { ...policy.caps, ...caps },
+    loop: { ...policy.loop, ...loop },
+    empty: { ...policy.empty, ...empty },
+    shadowed: shadowedBy({ ...before, ...rules }),
+  })
+}
+
+export function changesCaps({ caps }: PolicyContent): boolean {
+  return Object.keys(caps).length > 0
+}

@@ -1,0 +1,69 @@
+// The file of `--policy`: what of a policy stands in an agent file (its sections `loop`, with `rules`, `empty` and `caps`), those sections by themselves, or
+// the same by key, as `weir policy set --file` takes it and `weir policy get --json` prints it. YAML or JSON.
+
+import { parse } from 'yaml'
+import { keysAt } from '../../../shared/agents/file/schema-mistakes.ts'
+import { policyKey } from '../../../shared/agents/policy/entries.ts'
+import type { PolicyEntry } from '../../../shared/contract/messages.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { alternatives, shown } from '../../../shared/settings/mistake.ts'
+import { nearestName } from '../../../shared/settings/nearest-name.ts'
+import { readText } from '../../../shared/settings/text-file.ts'
+import { entriesOf } from '../../terminal/policy-pairs.ts'
+
+const fileBytesMax = 1024 * 1024
+const sections = ['loop', 'empty', 'caps']
+
+/** Throws `usage` for what is none of the three, and for an agent file without any of it. */
+export function entriesInFile(file: string): PolicyEntry[] {
+  const read = readText(file, fileBytesMax)
+  if ('fault' in read) throw new WeirError('usage', `--policy ${file} ${read.fault}`)
+  const content = parsed(file, read.text)
+  const pairs = isObject(content) ? Object.entries(content).flatMap(([key, value]) => pairsIn(file, key, value)) : []
+  if (pairs.length === 0)
+    throw new WeirError(
+      'usage',
+      `--policy ${file} sets nothing: of an agent file ${alternatives(sections, 'and')} count. Write for example loop: { identicalFailures: 2 }`,
+    )
+  return entriesOf(pairs, { flag: `--policy ${file}: ` })
+}
+
+function parsed(file: string, text: string): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+/** What else an agent file says is no policy. */
+function pairsIn(file: string, key: string, value: unknown): string[] {
+  if (policyKey(key) !== undefined) return [pairOf(key, value)]
+  if (sections.includes(key)) return sectionPairs(file, key, value)
+  if (keysAt().includes(key)) return []
+  const near = nearestName(key, sections)
+  throw new WeirError(
+    'usage',
+    `--policy ${file}: ${shown(key)} is nothing that an agent file has${near === undefined ? '' : `; did you mean ${near}?`}. ` +
+      `A policy is ${alternatives(sections, 'and')}, or keys such as loop.identicalFailures`,
+  )
+}
+
+function sectionPairs(file: string, section: string, values: unknown): string[] {
+  if (values === null) return [] // a section that is left empty
+  if (!isObject(values)) throw new WeirError('usage', `--policy ${file}: ${section} is ${shown(values)}; must have a value for each key`)
+  return Object.entries(values).flatMap(([name, value]) =>
+    section === 'loop' && name === 'rules' && isObject(value)
+      ? Object.entries(value).map(([rule, mode]) => pairOf(`rule.${rule}`, mode))
+      : [pairOf(`${section}.${name}`, value)],
+  )
+}
+
+function pairOf(key: string, value: unknown): string {
+  return `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+}
+
+function unreadable(file: string, cause: unknown): WeirError {
+  return new WeirError('usage', `--policy ${file} is neither YAML nor JSON: ${(cause as Error).message}`, { cause })
+}

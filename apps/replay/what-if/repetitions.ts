@@ -1,0 +1,30 @@
+// Of the calls that succeeded, those that did as one of the same turn had: the same tool, arguments and result. That is what a loop of successes is made of,
+// so whoever reads of false alarms wants to know how many of them are such.
+
+import { readArguments } from '../../../services/loop-detector/arguments.ts'
+import { fingerprint } from '../../../services/loop-detector/fingerprint.ts'
+import { touch } from '../../../services/loop-detector/recency.ts'
+import type { RoundOutcome } from '../../../shared/contract/messages.ts'
+
+/** Turns that are under way at once; of those beyond it the first calls are forgotten. */
+const turnsMax = 10_000
+
+/** Gives the ordinals of such calls. To be asked about each round once, in order. */
+export function createRepetitions(): (outcome: RoundOutcome) => number[] {
+  const turns = new Map<string, { turn: number; seen: Set<string> }>()
+
+  return ({ conversation, turn, response, results }) => {
+    const known = turns.get(conversation)
+    const { seen } = known?.turn === turn ? known : { seen: new Set<string>() }
+    touch(turns, conversation, { turn, seen }, turnsMax)
+    const repeated: number[] = []
+    for (const { ordinal, status, text } of results) {
+      const call = status === 'ok' ? response.calls.find((one) => one.ordinal === ordinal) : undefined
+      if (call === undefined) continue
+      const print = fingerprint('round', call.name, readArguments(call.raw).canonical, text)
+      if (seen.has(print)) repeated.push(ordinal)
+      seen.add(print)
+    }
+    return repeated
+  }
+}

@@ -1,0 +1,55 @@
+// One inbox folded several times at once: as it was, and under each change. A record is decoded once for all of them.
+// W1. All begin alike and read the same: so whatever they decide differently comes from the change alone.
+
+import type { AnyStage } from '../../../services/reducers.ts'
+import { batchesOf } from '../../../shared/bus/range.ts'
+import { decode } from '../../../shared/codec/codec.ts'
+import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
+import { createFold } from '../../../shared/runtime/fold.ts'
+import type { ReadLog, TopicRange } from '../log-range.ts'
+
+export type Variants = {
+  /** What the stage writes for this record: without a change first, then under each of them. */
+  take(record: StoredRecord): Promise<Message[][]>
+}
+
+export function createVariants(
+  log: ReadLog,
+  { topic, partition }: TopicRange,
+  stage: AnyStage,
+  changes: readonly ((message: Message) => Message)[],
+): Variants {
+  let bytes: Uint8Array | undefined
+  let message: Message | undefined
+
+  function read(value: Uint8Array): Message {
+    if (value !== bytes || message === undefined) {
+      message = decode(value)
+      bytes = value
+    }
+    return message
+  }
+
+  const folds = [(same: Message) => same, ...changes].map((change) =>
+    createFold({
+      ...{ stage, partition, partitions: log.partitions, topicPrefix: log.topicPrefix, marks: {} },
+      readBack: (from, to) => batchesOf(log.bus, { topic, partition, from, to }),
+      // A copy, because a reducer may keep what it was given: the others must not see what becomes of it.
+      encodes: false,
+      decode: (value) => change({ ...read(value) }),
+    }),
+  )
+
+  return {
+    async take(record) {
+      const written: Message[][] = []
+      for (const fold of folds) {
+        const taking = fold.take(record)
+        const { outputs } = taking instanceof Promise ? await taking : taking
+        written.push(outputs.map((output) => output.message))
+      }
+      return written
+    },
+  }
+}

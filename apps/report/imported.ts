@@ -1,0 +1,36 @@
+// What a report says of a conversation that was imported from a transcript: Weir was not in force in it, so its records hold no intervention, and what Weir
+// would have done is judged anew, as `weir judge` does it.
+
+import type { Timeline } from '../history/inspect/timeline.ts'
+import { givenBy } from '../replay/judge/overrides.ts'
+import { scenarioOf } from '../replay/judge/timeline-scenario.ts'
+import { judge } from '../replay/judge/verdict.ts'
+import { isPlayed } from '../transcripts/made-up-settings.ts'
+import type { Imported } from './page/data.ts'
+
+/** Null: a run of Weir wrote it. */
+export function importedOf(timeline: Timeline): Imported | null {
+  if (!isPlayed(timeline.turns)) return null
+  const { step, rung, rule, reason } = judge(scenarioOf(timeline), givenBy([]))
+  if (step === null) return { wouldHave: null }
+  return { wouldHave: { ...placeOf(timeline, step), rung: rung ?? '', rule: rule ?? '', reason: reason ?? '' } }
+}
+
+/** Behind the sentence about what happened: an index shows no more of a conversation. */
+export function wouldHaveText({ wouldHave }: Imported, turns: number): string[] {
+  if (wouldHave === null) return []
+  return [` Weir would have stepped in after round ${wouldHave.round}${turns > 1 ? ` of turn ${wouldHave.turn + 1}` : ''}.`]
+}
+
+/** Where a step of its scenario is; each turn begins with one of its user. */
+function placeOf({ conversation, turns }: Timeline, step: number): { turn: number; round: number } {
+  let last = 0
+  for (const [place, turn] of turns.entries()) {
+    last += 1
+    for (const round of turn.rounds) {
+      last += scenarioOf({ conversation, turns: [{ ...turn, rounds: [round] }] }).steps.length - 1
+      if (last >= step) return { turn: place, round: round.round }
+    }
+  }
+  throw new Error(`step ${step} is behind the end of conversation ${conversation}, which has ${last}`)
+}

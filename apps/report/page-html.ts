@@ -1,0 +1,77 @@
+// The page as one file: style, data and script inside of it, and nothing from anywhere else.
+// X1. What is in the log was written by models, tools and users. It stands in the page as data only: as JSON in which no `<` is left, or as text whose
+//     markup is escaped. The script makes text nodes of it, never markup (apps/report/page/element.ts).
+// X2. The policy of the page lets run only what has the hash of our script and of our style, and lets nothing be loaded or sent.
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { printable, printableJson } from '../terminal/printable.ts'
+import type { Phrase, ReportIndex } from './page/data.ts'
+import { joinedScript } from './page-script.ts'
+import type { MadeReport } from './report-data.ts'
+
+const folder = join(import.meta.dirname, 'page')
+const styles = ['colours.css', 'page.css', 'timeline.css', 'rounds.css', 'details.css', 'print.css']
+
+/** `reports`: by their places in the index. In pieces, because a page may be longer than a string can be. */
+export function pageHtml(index: ReportIndex, reports: MadeReport[]): string[] {
+  const style = styles.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
+  const script = joinedScript(join(folder, 'main.ts'))
+  const [only] = index.conversations
+  const title = index.conversations.length === 1 && only !== undefined ? only.conversation : `${index.conversations.length} conversations`
+  const head = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy(script, style)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${escaped(printable(title))} · Weir report</title>
+<style>${style}</style>
+</head>
+<body>
+<div id="page">${beginning(index)}</div>
+`
+  return [
+    head,
+    dataBlock('index', index),
+    ...reports.flatMap(({ data, records }, place) => [dataBlock(`data-${place}`, data), dataBlock(`records-${place}`, records)]),
+    `<script>${script}</script>\n</body>\n</html>\n`,
+  ]
+}
+
+function policy(script: string, style: string): string {
+  const inlined = { 'script-src': script, 'style-src': style }
+  const hashes = Object.entries(inlined).map(([what, text]) => `${what} 'sha256-${createHash('sha256').update(text).digest('base64')}'`)
+  return ["default-src 'none'", ...hashes, "base-uri 'none'", "form-action 'none'"].join('; ')
+}
+
+/** Keeps X1. A browser parses what is in it only when the script asks for it. */
+export function dataBlock(id: string, data: unknown): string {
+  const json = printableJson(data).replace(/[<>&]/g, (found) => `\\u00${found.charCodeAt(0).toString(16)}`)
+  return `<script type="application/json" id="${id}">${json}</script>\n`
+}
+
+/** What is there before the script has read the data, and all that there is where no script runs. */
+function beginning({ conversations }: ReportIndex): string {
+  const [only] = conversations
+  const without = '<noscript><p>This page shows a log of Weir with a script of its own, which this browser does not run.</p></noscript>'
+  if (conversations.length === 1 && only !== undefined)
+    return `<div class="conversation"><p class="origin"><span class="wordmark">weir report</span><b>${escaped(printable(only.conversation))}</b></p><h1 class="sentence">${phrasesText(only.sentence)}</h1>${without}</div>`
+  const items = conversations.map(
+    ({ conversation, sentence }) => `<li>${escaped(printable(conversation))}<p>${phrasesText(sentence)}</p></li>`,
+  )
+  return `<div class="index"><p class="origin"><span class="wordmark">weir report</span></p>${without}<ol class="conversations">${items.join('')}</ol></div>`
+}
+
+function phrasesText(sentence: Phrase[]): string {
+  return sentence
+    .map((phrase) => (typeof phrase === 'string' ? escaped(phrase) : `<code>${escaped(printable(phrase.code))}</code>`))
+    .join('')
+}
+
+function escaped(text: string): string {
+  return text.replace(/[<>&"']/g, (found) => `&#${found.charCodeAt(0)};`)
+}

@@ -1,0 +1,148 @@
+// What a report shows of one conversation: its timeline with what is found out about it, and its raw records. Pure.
+
+import type { Declaration, ResultStatus } from '../../shared/contract/messages.ts'
+import type { Logged } from '../history/inspect/logged.ts'
+import { all, inOrder } from '../history/inspect/logged.ts'
+import type { RoundTimeline, Timeline, TurnTimeline } from '../history/inspect/timeline.ts'
+import { earlierCalls } from './earlier-calls.ts'
+import { importedOf, wouldHaveText } from './imported.ts'
+import { costOf, loopsOf } from './loops.ts'
+import type { Figures, Loop, RecordTable, ReportData, ShownRound, ShownTurn } from './page/data.ts'
+import type { TableBuilder } from './record-table.ts'
+import { beginTable } from './record-table.ts'
+import { sentenceOf, sentenceOfAll } from './sentence.ts'
+import { streaksOf } from './streaks.ts'
+
+export type MadeReport = { data: ReportData; records: RecordTable }
+
+export type Where = { partition: number; topicPrefix: string; readAt?: number | undefined }
+
+/**
+ * `given`: the records that the timeline was made of. `partition`: the one that they stand in. `readAt`: when the log was read, for what was not over then;
+ * without it nothing is known beyond its last record.
+ */
+export function reportData(timeline: Timeline, given: readonly Logged[], { readAt = 0, ...where }: Where): MadeReport {
+  const table = beginTable()
+  const imported = importedOf(timeline)
+  const isImported = imported !== null
+  const byMessage = new Map(timeline.turns.map(({ messageId, turn }) => [messageId, turn]))
+  const byTurn = Map.groupBy(inOrder(given), (record) => turnOf(record, byMessage))
+  const opened = new Set(given.filter(({ topic }) => topic === 'conversation-events').map(({ offset }) => offset))
+  const turns = timeline.turns.map((turn) => {
+    const records = byTurn.get(turn.turn) ?? []
+    return shownTurn({ turn, records, isWhole: opened.has(turn.turn), isImported, until: untilOf(turn, records, readAt) }, table)
+  })
+  const shown = new Set(timeline.turns.map(({ turn }) => turn))
+  const others = [...byTurn].flatMap(([turn, records]) => (turn !== undefined && shown.has(turn) ? [] : records))
+  const figures = turns.map(({ figures }) => figures).reduce(summed, nothing)
+  const told = sentenceOfAll(
+    turns.map(({ shown }, index) => ({ ...shown, isImported, turn: timeline.turns[index] as TurnTimeline })),
+    figures,
+  )
+  const [only] = turns
+  const { sentence, tone } = turns.length === 1 && only !== undefined ? only.shown : told
+  return {
+    data: {
+      timeline: { ...timeline, turns: turns.map(({ shown }) => shown) },
+      imported,
+      sentence: imported === null ? sentence : [...sentence, ...wouldHaveText(imported, turns.length)],
+      tone,
+      figures,
+      ...where,
+      records: table.add(others),
+    },
+    records: table.table,
+  }
+}
+
+type Found = { turn: TurnTimeline; records: Logged[]; isWhole: boolean; isImported: boolean; until: number }
+
+function shownTurn({ turn, records, isWhole, isImported, until }: Found, table: TableBuilder): { shown: ShownTurn; figures: Figures } {
+  const byRound = Map.groupBy(records, roundOf)
+  const loops = loopsOf(turn.rounds)
+  const figures = isImported ? figuresOfImported(turn) : figuresOf(turn, loops, until)
+  const streaks = streaksOf(records)
+  const earlier = earlierCalls()
+  const rounds = turn.rounds.map((round): ShownRound => {
+    const own = byRound.get(round.round) ?? []
+    return {
+      ...round,
+      offered: round.offered.length,
+      found: earlier(round, declarationsIn(own)),
+      streaks: streaks.get(round.round) ?? [],
+      records: table.add(own),
+    }
+  })
+  const others = [...byRound].flatMap(([round, own]) => (round === undefined || round === 0 ? own : []))
+  const told = sentenceOf({ turn, loops, isWhole, isImported }, figures)
+  return { shown: { ...turn, ...told, isWhole, until, loops, rounds, records: table.add(others) }, figures }
+}
+
+/** A user's message belongs to the turn that answers it, though it was written before there was one. */
+function turnOf({ message }: Logged, byMessage: Map<string, number>): number | undefined {
+  if (message?.type === 'user-message') return byMessage.get(message.messageId)
+  return message !== undefined && 'turn' in message ? (message.turn ?? undefined) : undefined
+}
+
+function roundOf({ message }: Logged): number | undefined {
+  return message !== undefined && 'round' in message ? message.round : undefined
+}
+
+function declarationsIn(own: Logged[]): Declaration[] {
+  return all(own, 'round-checked')[0]?.message.declarations ?? []
+}
+
+/** The end of a round may be written a moment after that of its turn. */
+function untilOf({ end, rounds, startedAt }: TurnTimeline, records: Logged[], readAt: number): number {
+  const known = end === null ? Math.max(readAt, records.at(-1)?.time ?? 0) : end.at
+  return Math.max(known, rounds.at(-1)?.endedAt ?? 0, startedAt)
+}
+
+// ── Figures ──
+
+const nothing: Figures = {
+  ...{ rounds: 0, loopRounds: 0, ms: 0, loopMs: 0, inputTokens: 0, outputTokens: 0, loopTokens: 0, calls: 0, ran: 0, stopped: 0 },
+}
+
+function figuresOf({ rounds, startedAt, end }: TurnTimeline, loops: Loop[], until: number): Figures {
+  const last = end?.at ?? until
+  const figures = rounds.map(figuresOfRound).reduce(summed, nothing)
+  return {
+    ...figures,
+    ms: Math.max(0, last - startedAt),
+    loopRounds: loops.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+    loopMs: loops.reduce((sum, { ms }) => sum + ms, 0),
+    loopTokens: loops.reduce((sum, { tokens }) => sum + tokens, 0),
+  }
+}
+
+/** Nobody started its calls here: one that has a result of its tool has run. */
+function figuresOfImported({ rounds }: TurnTimeline): Figures {
+  const ran = rounds.flatMap(({ calls }) => calls.filter(({ result }) => result !== null && ranBy[result.status])).length
+  return { ...rounds.map(figuresOfRound).reduce(summed, nothing), ran }
+}
+
+/** Of outcome_unknown the transcript has no result. */
+const ranBy: Record<ResultStatus, boolean> = {
+  ...{ ok: true, error: true, timed_out: true },
+  ...{ outcome_unknown: false, rejected: false, vetoed: false, skipped: false },
+}
+
+function figuresOfRound(round: RoundTimeline): Figures {
+  const { calls, response } = round
+  const outputTokens = response?.usage.outputTokens ?? 0
+  return {
+    ...nothing,
+    rounds: 1,
+    inputTokens: costOf(round).tokens - outputTokens,
+    outputTokens,
+    calls: calls.length,
+    ran: calls.filter(({ tries }) => tries.some(({ startedAt }) => startedAt !== null)).length,
+    stopped: calls.filter(({ result }) => result?.status === 'rejected' || result?.status === 'vetoed').length,
+  }
+}
+
+function summed(one: Figures, other: Figures): Figures {
+  const keys = Object.keys(nothing) as (keyof Figures)[]
+  return Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) as Figures
+}

@@ -1,0 +1,103 @@
+// How far something had come back before each round of a turn and after it: the loop-detector's own memory, folded again from its inbox.
+// K1. The fold is the detector's; here its memory is only read. A rule keeps whatever it likes, so what is a count is told by its form: an object with
+//     `rounds`, a number in a map, a number under one of `counted`. What has none of these is not shown.
+// K2. A record that the detector cannot take ends the fold, not the report: the rounds after it have no streaks.
+
+import type { Turn } from '../../services/loop-detector/reducer.ts'
+import { loopDetector } from '../../services/loop-detector/reducer.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+import type { Logged } from '../history/inspect/logged.ts'
+import type { StreakChange } from './page/data.ts'
+
+type Inbox = Parameters<typeof loopDetector.react>[1]['message']
+
+/** By round. `ofTurn`: all records of the turn, in order. */
+export function streaksOf(ofTurn: readonly Logged[]): Map<number, StreakChange[]> {
+  const changes = new Map<number, StreakChange[]>()
+  let turn: Turn | undefined
+  let previous: number | undefined
+  let before: Counts = new Map()
+  for (const { topic, message, offset, time } of ofTurn) {
+    if (topic !== 'rounds-checked' || message === undefined || !isForDetector(message)) continue
+    try {
+      turn = loopDetector.react(turn, { message, offset, previous, time }).state
+    } catch {
+      return changes // keeps K2
+    }
+    previous = offset
+    if (turn === undefined || !('round' in message) || turn.outstanding !== undefined) continue
+    const after = countsIn(turn.memory.rules)
+    changes.set(message.round, [...(changes.get(message.round) ?? []), ...changesBetween(before, after)])
+    before = after
+  }
+  return changes
+}
+
+function isForDetector(message: Message): message is Inbox {
+  return ['round-checked', 'round-executed', 'turn-ended', 'cancel'].includes(message.type)
+}
+
+// ── Counts in a memory ──
+
+type Count = { rule: string; what: string; count: number; rung: string }
+type Counts = Map<string, Count>
+
+const counted: Record<string, string> = { inRow: 'in a row', inTurn: 'in the turn' }
+
+function countsIn(rules: ReadonlyMap<string, unknown>): Counts {
+  const counts: Counts = new Map()
+  for (const [rule, memory] of rules) for (const count of read(rule, memory)) counts.set(JSON.stringify([rule, ...count.path]), count)
+  return counts
+}
+
+type Found = Count & { path: string[] }
+
+const depthMax = 3
+
+function read(rule: string, value: unknown, path: string[] = []): Found[] {
+  if (path.length > depthMax || typeof value !== 'object' || value === null || value instanceof Set) return []
+  if (value instanceof Map)
+    return [...value].flatMap(([key, inner]) =>
+      typeof inner === 'number'
+        ? [{ rule, what: String(key), count: inner, rung: 'none', path: [...path, String(key)] }]
+        : read(rule, inner, [...path, String(key)]),
+    )
+  const fields = Object.entries(value)
+  const rounds = fields.find(([key]) => key === 'rounds')?.[1]
+  if (typeof rounds === 'number') return [{ rule, what: whatOf(value, path), count: rounds, rung: rungOf(value), path }]
+  return fields.flatMap(([key, inner]) =>
+    typeof inner === 'number' && Object.hasOwn(counted, key)
+      ? [{ rule, what: counted[key] ?? key, count: inner, rung: rungOf(value), path: [...path, key] }]
+      : read(rule, inner, [...path, key]),
+  )
+}
+
+/** The newest call that was counted; keys are hashes. By error the calls differ, so there the outcome is what came back. */
+function whatOf(streak: object, path: string[]): string {
+  const shown: unknown = Reflect.get(streak, 'shown') ?? Reflect.get(Reflect.get(streak, 'streak') ?? {}, 'shown')
+  const last: unknown = Array.isArray(shown) ? shown.at(-1) : undefined
+  if (typeof last !== 'object' || last === null) return path.at(-1) ?? ''
+  const { tool = '', arguments: sent = '', outcome = '' } = last as Record<string, unknown>
+  return path[0] === 'byError' ? `${tool} → ${outcome}` : `${tool}(${sent})`
+}
+
+function rungOf(streak: object): string {
+  const rung: unknown = Reflect.get(streak, 'rung') ?? Reflect.get(Reflect.get(streak, 'streak') ?? {}, 'rung')
+  return typeof rung === 'string' ? rung : 'none'
+}
+
+// ── Between two rounds ──
+
+function changesBetween(before: Counts, after: Counts): StreakChange[] {
+  const changes: StreakChange[] = []
+  for (const [key, { rule, what, count, rung }] of after) {
+    const earlier = before.get(key)?.count ?? 0
+    if (earlier !== count && Math.max(earlier, count) >= toldMin) changes.push({ rule, what, before: earlier, after: count, rung })
+  }
+  for (const [key, { rule, what, count }] of before)
+    if (!after.has(key) && count >= toldMin) changes.push({ rule, what, before: count, after: 0, rung: 'none' })
+  return changes
+}
+
+/** What came once has not come back. */
+const toldMin = 2

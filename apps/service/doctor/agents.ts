@@ -1,0 +1,96 @@
+// Agent files, their keys, and their tools: whether each could be started. A module is imported, as its first call would do it; nothing is called.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadAgents } from '../../../client/weir.ts'
+import { startModuleProcess } from '../../../services/executor/tools/module-process.ts'
+import type { Agent, Agents, ModuleTool, Tool } from '../../../shared/agents/agents.ts'
+import { unreachable } from '../../../shared/contract/stage.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import type { Check } from './check.ts'
+import { odd, ok, skipped, wrong } from './check.ts'
+
+const loadMsMax = 10_000
+const defaultFile = 'agent.yaml'
+
+export type AgentsFound = { agents: Agents; checks: Check[] }
+
+/** `path`: an agent file or a folder of them; undefined: agent.yaml, if it is in the working folder. */
+export function agentChecks(path: string | undefined, folder: string, environment: NodeJS.ProcessEnv): AgentsFound {
+  const none = new Map<string, Agent>()
+  if (path === undefined && !existsSync(join(folder, defaultFile)))
+    return {
+      agents: none,
+      checks: [odd('agent', `none was named, and there is no ${defaultFile} here`, 'name one: --agent FILE; weir init makes one')],
+    }
+  try {
+    const agents = loadAgents(path ?? defaultFile, environment)
+    return { agents, checks: [...agents.values()].flatMap((agent) => [agentCheck(agent), keyCheck(agent)]) }
+  } catch (error) {
+    if (!(error instanceof WeirError) || error.code !== 'agent.invalid') throw error
+    const [, ...mistakes] = error.message.split('\n')
+    const checks = mistakes.map(mistakeCheck)
+    return { agents: none, checks: [...checks, skipped('tools', 'not looked at until the agent files are right')] }
+  }
+}
+
+function mistakeCheck(mistake: string): Check {
+  return { name: / model\.apiKey: /.test(mistake) ? 'key' : 'agent', state: 'wrong', said: mistake.trim() }
+}
+
+function agentCheck({ name, model, tools }: Agent): Check {
+  return ok('agent', `${name}: ${model.name} by ${model.provider}, ${tools.length} tool${tools.length === 1 ? '' : 's'}`)
+}
+
+/** One that is missing is a mistake of the agent file. */
+function keyCheck({ name, model }: Agent): Check {
+  return ok('key', model.apiKey === '' ? `${name}: none is sent to the server of its own` : `${name}: it is set`)
+}
+
+export async function toolChecks(agents: Agents): Promise<Check[]> {
+  const checks: Check[] = []
+  for (const { name, tools } of agents.values())
+    for (const tool of tools) checks.push(await toolCheck(`${name}/${tool.declaration.name}`, tool))
+  return checks
+}
+
+async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
+  const name = 'tool'
+  switch (run.kind) {
+    case 'command':
+      return ok(name, `${tool}: ${run.argv[0]} can be executed`) // loadAgents has looked
+    case 'http':
+      return ok(name, `${tool}: ${URL.parse(run.url)?.host ?? 'a server'}; --online asks whether it can be reached`)
+    case 'module': {
+      const fault = await importFault(run)
+      if (fault === undefined) return ok(name, `${tool}: its module can be imported`)
+      return wrong(name, `${tool}: ${run.file} cannot be imported: ${fault}`, 'correct the module')
+    }
+    default:
+      return unreachable(run)
+  }
+}
+
+/** In a process of its own, that sees what it would see in a call. Undefined: it has a function as its default export. */
+async function importFault(run: ModuleTool): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const process = startModuleProcess(run, systemClock, {
+    answered(answer) {
+      resolve(answer.type === 'not-loaded' ? firstLineOf(answer.stack) : undefined)
+    },
+    gone: (how) =>
+      resolve(how.kind === 'not-started' ? `no process could be started (${how.code})` : 'its process ended while it was imported'),
+  })
+  const cancelTimer = systemClock.after(loadMsMax, () => resolve(`it took more than ${loadMsMax / 1000} s`))
+  try {
+    return await promise
+  } finally {
+    cancelTimer()
+    process.kill()
+  }
+}
+
+function firstLineOf(stack: string): string {
+  return (stack.split('\n')[0] ?? '').replace(/^Error: /, '')
+}

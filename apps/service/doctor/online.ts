@@ -1,0 +1,96 @@
+// With --online only: whether the servers that an agent needs can be reached. A model's server is asked about the model, which costs nothing; a tool's
+// is asked what it allows, without its credentials, so nothing happens there.
+
+import type { Agent, Agents } from '../../../shared/agents/agents.ts'
+import type { Check } from './check.ts'
+import { odd, ok, wrong } from './check.ts'
+
+const answerMsMax = 10_000
+const skewMsMax = 5 * 60_000
+
+export async function onlineChecks(agents: Agents): Promise<Check[]> {
+  const checks: Check[] = []
+  for (const agent of agents.values()) {
+    checks.push(await providerCheck(agent))
+    for (const { declaration, run } of agent.tools)
+      if (run.kind === 'http') checks.push(await serverCheck(`${agent.name}/${declaration.name}`, run.url))
+  }
+  return checks
+}
+
+async function providerCheck({ name, model }: Agent): Promise<Check> {
+  const { url, headers } = modelRequest(model)
+  const host = URL.parse(url)?.host ?? 'its server'
+  const answer = await ask(url, 'GET', headers)
+  if ('fault' in answer) return unreached('provider', `${name}: ${host}`, answer.fault)
+  const { status, skewMs } = answer
+  if (skewMs !== undefined && Math.abs(skewMs) > skewMsMax)
+    return wrong(
+      'provider',
+      `${name}: by the clock of ${host} this machine is ${Math.round(skewMs / 1000)} s off`,
+      'set the clock of this machine',
+    )
+  if (status === 401 || status === 403)
+    return wrong('provider', `${name}: ${host} refuses the key (${status})`, 'put a valid key into its variable')
+  if (status === 404)
+    return odd(
+      'provider',
+      `${name}: ${host} answers, and says nothing of a model ${model.name}`,
+      'check model.name and model.baseUrl in the agent file',
+    )
+  if (status >= 400) return odd('provider', `${name}: ${host} answers with ${status}`, 'try again later, or ask who runs it')
+  return ok('provider', `${name}: ${host} answers, and knows ${model.name}`)
+}
+
+function modelRequest({ provider, baseUrl, apiKey, name }: Agent['model']): { url: string; headers: Record<string, string> } {
+  const model = encodeURIComponent(name)
+  switch (provider) {
+    case 'anthropic':
+      return {
+        url: `${withoutSlash(baseUrl ?? 'https://api.anthropic.com')}/v1/models/${model}`,
+        headers: { 'anthropic-version': '2023-06-01', ...(apiKey === '' ? {} : { 'x-api-key': apiKey }) },
+      }
+    case 'openai-chat':
+    case 'openai-responses':
+      return {
+        url: `${withoutSlash(baseUrl ?? 'https://api.openai.com/v1')}/models/${model}`,
+        headers: apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` },
+      }
+    default:
+      return provider satisfies never
+  }
+}
+
+async function serverCheck(tool: string, url: string): Promise<Check> {
+  const host = URL.parse(url)?.host ?? 'its server'
+  const answer = await ask(url, 'OPTIONS', {})
+  return 'fault' in answer ? unreached('tool', `${tool}: ${host}`, answer.fault) : ok('tool', `${tool}: ${host} answers`)
+}
+
+function unreached(name: string, whose: string, fault: string): Check {
+  return wrong(name, `${whose} cannot be reached (${fault})`, 'check the address, the network, and a proxy in between')
+}
+
+type Answer = { status: number; skewMs: number | undefined } | { fault: string }
+
+async function ask(url: string, method: string, headers: Record<string, string>): Promise<Answer> {
+  try {
+    const response = await fetch(url, { method, headers, redirect: 'manual', signal: AbortSignal.timeout(answerMsMax) })
+    await response.body?.cancel()
+    const date = Date.parse(response.headers.get('date') ?? '')
+    return { status: response.status, skewMs: Number.isNaN(date) ? undefined : Date.now() - date }
+  } catch (error) {
+    return { fault: faultOf(error) }
+  }
+}
+
+/** A code, never a message: that could quote the address, with credentials in it. */
+function faultOf(error: unknown): string {
+  const { name, cause } = error as Error
+  const { code } = (cause ?? {}) as NodeJS.ErrnoException
+  return name === 'TimeoutError' ? `no answer within ${answerMsMax / 1000} s` : (code ?? name)
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '')
+}

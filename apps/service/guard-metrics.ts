@@ -1,0 +1,94 @@
+// The metrics of guards that run in this process. The label `guard` holds the names of the guards that it was started with, so it is bounded.
+
+import type { Registry } from 'prom-client'
+import { Counter, Histogram } from 'prom-client'
+import type { GuardVerdict } from '../../shared/contract/messages.ts'
+import type { Clock } from '../../shared/lib/clock.ts'
+import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
+import type { ReadPartitions } from './read-partitions.ts'
+import { readerOfGuard, readOn } from './read-partitions.ts'
+
+export type GuardMetricsOptions = {
+  registry: Registry
+  guards: readonly string[]
+  partitions: ReadPartitions
+  clock: Pick<Clock, 'now'>
+}
+
+/** Seconds; a guard that judges for a second is broken off. */
+const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
+
+/** What the runner of guards says of an answer of its own making (shared/runtime/guards/judgement.ts). */
+const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
+
+const modes = ['enforce', 'shadow'] as const
+const verdicts = ['pass', 'reject'] as const
+
+export function createGuardMetrics({ registry, guards, partitions, clock }: GuardMetricsOptions): GuardInstruments {
+  const counters = guardCounters(registry)
+  for (const guard of guards) {
+    for (const counter of [counters.rounds, counters.late]) counter.inc({ guard }, 0)
+    for (const mode of modes) for (const verdict of verdicts) counters.verdicts.inc({ guard, mode, verdict }, 0)
+    for (const code of failureCodes) counters.failures.inc({ guard, code }, 0)
+  }
+
+  function answered(guard: string, { verdicts, enforces, judgedMs, clearedAt, deadlineMs }: GuardVerdict): void {
+    counters.rounds.inc({ guard })
+    counters.seconds.observe({ guard }, judgedMs / 1000)
+    if (enforces.length > 0 && clock.now() - clearedAt >= deadlineMs) counters.late.inc({ guard })
+    for (const { ordinal, verdict } of verdicts)
+      counters.verdicts.inc({ guard, mode: enforces.includes(ordinal) ? 'enforce' : 'shadow', verdict })
+    const code = verdicts[0]?.code ?? ''
+    if (failureCodes.includes(code)) counters.failures.inc({ guard, code })
+  }
+
+  return {
+    assigned({ guard, ...measured }) {
+      const read = partitions.add({ ...measured, stage: readerOfGuard(guard), units: new Map() })
+      return {
+        acknowledged(step) {
+          for (const answer of step.answers) answered(guard, answer)
+          readOn(read, step.read)
+        },
+        closed: () => partitions.remove(read),
+      }
+    },
+  }
+}
+
+function guardCounters(registry: Registry) {
+  const registers = [registry]
+  return {
+    rounds: new Counter({
+      name: 'weir_guard_rounds_total',
+      help: 'Rounds that the guard judged in this process and whose answer is in the log.',
+      labelNames: ['guard'] as const,
+      registers,
+    }),
+    verdicts: new Counter({
+      name: 'weir_guard_verdicts_total',
+      help: 'Verdicts of the guard on calls: in which mode it was for the call, and what it said. A shadow stops nothing.',
+      labelNames: ['guard', 'mode', 'verdict'] as const,
+      registers,
+    }),
+    late: new Counter({
+      name: 'weir_guard_late_total',
+      help: "Answers to rounds that waited for the guard which were in the log after its deadline, by this machine's clock.",
+      labelNames: ['guard'] as const,
+      registers,
+    }),
+    failures: new Counter({
+      name: 'weir_guard_failures_total',
+      help: 'Rounds that the guard failed on: it threw, took too long, or answered what cannot be used. Their calls were rejected.',
+      labelNames: ['guard', 'code'] as const,
+      registers,
+    }),
+    seconds: new Histogram({
+      name: 'weir_guard_judge_seconds',
+      help: 'How long the guard judged a round.',
+      labelNames: ['guard'] as const,
+      buckets: judgeBuckets,
+      registers,
+    }),
+  }
+}

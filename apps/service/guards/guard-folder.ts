@@ -1,0 +1,30 @@
+// A folder of guards: each module in it is one.
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { isModule, moduleEndings } from '../../../client/guard-file.ts'
+import { loadGuard } from '../../../client/load-guard.ts'
+import type { Guard } from '../../../shared/contract/guard.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+
+/** In the order of their files. Throws `guard.invalid`; `usage` where the folder has none. */
+export async function guardsIn(folder: string): Promise<Guard[]> {
+  const files = filesIn(folder)
+  if (files.length === 0)
+    throw new WeirError('usage', `there is no guard in ${folder}: its files must end with ${moduleEndings.join(', ')}`)
+  const guards: Guard[] = []
+  for (const file of files) guards.push(await loadGuard(join(folder, file)))
+  return guards
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter(isModule).sort()
+  } catch (error) {
+    throw noFolder(folder, error)
+  }
+}
+
+function noFolder(folder: string, cause: unknown): WeirError {
+  return new WeirError('usage', `${folder} is no folder of guards: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+}

@@ -1,0 +1,102 @@
+// `weir guard list`: the guards that are registered, and what each has done lately. Changes nothing; also beside a running Weir.
+
+import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
+import { decode } from '../../../shared/codec/codec.ts'
+import type { GuardRegistration, Message } from '../../../shared/contract/messages.ts'
+import { guardTopicName } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { modeOf, registeredGuards } from '../../../shared/runtime/guards/register.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import type { OpenLog } from '../../history/open-log.ts'
+import { withLog } from '../../history/open-log.ts'
+import { instantOfFlag } from '../../terminal/instant-text.ts'
+import { painted } from '../../terminal/paint.ts'
+import { printable, printableJson } from '../../terminal/printable.ts'
+import { count } from '../../terminal/quantities.ts'
+import type { GuardTally } from './tally.ts'
+import { createTally } from './tally.ts'
+
+/** `--json`: one such object a line. `mode`: `mixed` where it enforces for some of its tools only. */
+export type ListedGuard = Pick<GuardRegistration, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'> & {
+  mode: 'enforce' | 'shadow' | 'mixed'
+} & GuardTally
+
+export async function listGuards(
+  { since = '24h ago', json = false }: { since?: string; json?: boolean },
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const from = instantOfFlag('--since', since, systemClock.now())
+  const guards = await withLog(settings, (log) => listed(log, from))
+  if (json) for (const guard of guards) out.write(`${printableJson(guard)}\n`)
+  else if (guards.length === 0) out.write('no guard is registered: weir guard run FILE registers one\n')
+  else for (const guard of guards) print(guard, out)
+}
+
+async function listed(log: OpenLog, since: Milliseconds): Promise<ListedGuard[]> {
+  const guards = await registeredGuards(log)
+  const tally = createTally()
+  for (const { name } of guards)
+    await eachSince(log, guardTopicName(name), since, (message, time) => {
+      if (message.type === 'guard-verdict') tally.heard(name, message, time)
+    })
+  if (guards.length > 0)
+    await eachSince(log, 'activity', since, (message) => {
+      if (message.type === 'guard-verdict-given') tally.decided(message)
+    })
+  return guards.map(({ name, version, tools, deadlineMs, onTimeout }) => ({
+    ...{ name, version, tools, deadlineMs, onTimeout, mode: modeOf({ tools }) ?? 'mixed' },
+    ...tally.of(name),
+  }))
+}
+
+/** A topic that is not there has no records; what cannot be decoded is left out. */
+async function eachSince(
+  { bus, topicPrefix }: OpenLog,
+  name: string,
+  since: Milliseconds,
+  take: (message: Message, time: Milliseconds) => void,
+) {
+  const topic = topicPrefix + name
+  const ends = await bus.ends(topic).catch((error: unknown) => {
+    if (error instanceof WeirError && error.code === 'bus.topic-missing') return []
+    throw error
+  })
+  for (const { partition, begin, end } of ends) {
+    const from = await firstOffsetSince(bus, { topic, partition, from: begin, to: end }, since)
+    for await (const records of batchesOf(bus, { topic, partition, from, to: end })) {
+      for (const { value, time } of records) {
+        const message = value === null ? undefined : decoded(value)
+        if (message !== undefined) take(message, time)
+      }
+    }
+  }
+}
+
+function decoded(value: Uint8Array): Message | undefined {
+  try {
+    return decode(value)
+  } catch {
+    return undefined
+  }
+}
+
+function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
+  const { name, version, mode, tools, deadlineMs, onTimeout, rounds, rejected, wouldHaveRejected, late, letThrough } = guard
+  const modes = mode === 'mixed' ? tools.map((one) => `${one.pattern} ${one.mode}`) : [...tools.map(({ pattern }) => pattern)]
+  out.write(
+    `${painted(out, mode === 'shadow' ? 'faint' : 'good', printable(name))} ${printable(version)}: ${mode}, for ${printable(modes.join(', '))}\n`,
+  )
+  const otherwise = onTimeout === 'reject' ? 'its calls are vetoed' : 'its calls go on'
+  const wherever = mode === 'shadow' ? 'no call waits for it; where it enforces it' : mode === 'mixed' ? 'where it enforces it' : 'it'
+  out.write(`    ${wherever} has ${deadlineMs} ms to answer, else ${otherwise}\n`)
+  out.write(
+    `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
+  )
+  const { p50Ms, p99Ms, agreement } = guard
+  if (p50Ms !== undefined) out.write(`    of its answers in time half came within ${p50Ms} ms, 99 of 100 within ${p99Ms} ms\n`)
+  if (agreement !== undefined)
+    out.write(`    says the same as other guards of ${Math.round(agreement * 1000) / 10} % of the calls that they judge too\n`)
+}

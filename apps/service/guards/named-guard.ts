@@ -1,0 +1,11 @@
+// A guard as somebody names it on the command line, loaded into this process.
+
+import { namedGuard } from '../../../client/guard-file.ts'
+import { loadGuard } from '../../../client/load-guard.ts'
+import type { Guard } from '../../../shared/contract/guard.ts'
+
+/** As namedGuard. Throws `guard.invalid` too. */
+export async function guardNamed(given: string): Promise<Guard> {
+  const { file, options } = namedGuard(given)
+  return loadGuard(file, options)
+}

@@ -1,0 +1,107 @@
+// Health and metrics over HTTP, for whoever starts and watches processes. It holds nothing back and changes nothing, so it needs no credentials; by
+// default only this machine can ask.
+// Whoever asks slowly, reads slowly or keeps connections open is dropped: a probe must not be able to hold up the process that it probes.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { WeirError } from '../../shared/lib/errors.ts'
+import type { Health } from './health.ts'
+import type { Metrics } from './metrics.ts'
+
+export type HealthServer = { readonly url: string; close(): Promise<void> }
+
+/** `port`: 0 for any that is free. */
+export type HealthServerOptions = {
+  host: string
+  port: number
+  health: Pick<Health, 'live' | 'ready'>
+  metrics: Pick<Metrics, 'text' | 'contentType'>
+}
+
+type Answer = { status: number; type: string; body: string; headers?: Record<string, string> }
+
+const requestMs = 5_000
+const idleMs = 10_000
+const connectionsMax = 64
+const headerBytesMax = 8 * 1024
+
+/** Throws `settings.invalid` where it cannot listen there. */
+export async function startHealthServer({ host, port, health, metrics }: HealthServerOptions): Promise<HealthServer> {
+  const pages: Record<string, () => Answer | Promise<Answer>> = {
+    '/livez': () => json(health.live.live ? 200 : 503, health.live),
+    '/readyz': () => json(health.ready.ready ? 200 : 503, health.ready),
+    '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
+  }
+  const server = createServer(
+    { requestTimeout: requestMs, headersTimeout: requestMs, connectionsCheckingInterval: 1_000, maxHeaderSize: headerBytesMax },
+    (request, response) => {
+      answerTo(request)
+        .catch(() => text(500, 'This could not be found out.\n'))
+        .then((answer) => send(request, response, answer))
+        .catch(() => response.destroy())
+    },
+  )
+  server.maxConnections = connectionsMax
+  server.keepAliveTimeout = requestMs
+  server.setTimeout(idleMs, (socket) => socket.destroy())
+
+  async function answerTo({ url = '', method = '' }: IncomingMessage): Promise<Answer> {
+    const page = Object.hasOwn(pages, pathOf(url)) ? pages[pathOf(url)] : undefined
+    if (page === undefined) return text(404, `There is no such page; there are ${Object.keys(pages).join(', ')}.\n`)
+    if (method !== 'GET' && method !== 'HEAD') return { ...text(405, 'Only GET and HEAD are answered.\n'), headers: { allow: 'GET, HEAD' } }
+    return page()
+  }
+
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, host, resolve)
+  try {
+    await listening
+  } catch (cause) {
+    throw cannotListen(host, port, cause as NodeJS.ErrnoException)
+  }
+  server.off('error', reject).on('error', () => {}) // of a single connection that could not be accepted
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function send({ method }: IncomingMessage, response: ServerResponse, { status, type, body, headers }: Answer): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body), 'cache-control': 'no-store', ...headers })
+  response.end(method === 'HEAD' ? undefined : body)
+}
+
+function json(status: number, value: object): Answer {
+  return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(value, undefined, 2)}\n` }
+}
+
+function text(status: number, body: string): Answer {
+  return { status, type: 'text/plain; charset=utf-8', body }
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+function urlOf({ address, port, family }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): WeirError {
+  const reason = reasons[cause.code ?? ''] ?? cause.message
+  const advice = 'name another one: --health-port PORT (WEIR_HEALTH_PORT; 0: any that is free), --health-host HOST (WEIR_HEALTH_HOST)'
+  return new WeirError('settings.invalid', `the health server cannot listen on ${host}, port ${port}: ${reason}; ${advice}`, { cause })
+}
+
+const reasons: Record<string, string> = {
+  EADDRINUSE: 'it is in use',
+  EACCES: 'this user may not',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no such host',
+}

@@ -1,0 +1,200 @@
+// The JSON values of a file: its lines, the elements of its list, or the one value that it is. Lines are read twice, the second time only those that are
+// wanted, so a file of any size takes the memory of its longest line. What is no line is held as a whole.
+
+import type { Stats } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { readText, unreadable } from '../../shared/settings/text-file.ts'
+import { holdsTranscripts } from './exchange.ts'
+import { invalid } from './transcript.ts'
+
+/** Of a file that is held as a whole, and of a line. */
+const valueBytesMax = 256 * 1024 * 1024
+const chunkBytes = 1024 * 1024
+const newline = 0x0a
+
+export type Value = { value: unknown } | { fault: string }
+
+/** `number`: by which it is read again. `fault`: why it is no value. */
+export type Found = { number: number; where: string } & Value
+
+export type FileValues = {
+  /** Of several, those that cannot be used are left out, and the others are not. */
+  areSeveral: boolean
+  /** In their order, some at a time. `read`: told how many bytes were read. */
+  each(read: (bytes: number) => void): AsyncIterable<Found[]>
+  /** One of those that `each` gave a value of. */
+  again(number: number): { value: unknown; where: string }
+  close(): void
+}
+
+type Line = { offset: number; length: number; number: number; bytes: Buffer }
+
+/** Throws `usage` (no such file) and `transcript.invalid`. */
+export async function openValues(file: string): Promise<FileValues> {
+  const bytes = sizeOf(file)
+  const [first, second] = await beginningOf(file)
+  if (first === undefined) throw invalid(file, 'is empty')
+  if (second !== undefined && 'value' in lineValue(first)) return linesIn(file)
+  if (bytes > valueBytesMax) {
+    // The first line may be broken: a log that was cut at its beginning.
+    if (isBracket(first.bytes.toString('latin1')) || (second !== undefined && 'value' in lineValue(second))) return linesIn(file)
+    throw invalid(file, `is one value of ${bytes} bytes, which is held in memory; must have at most ${valueBytesMax}, or be JSON lines`)
+  }
+  const content = readText(file, valueBytesMax)
+  if ('fault' in content) throw new WeirError('usage', `${file} ${content.fault}`)
+  const whole = parsed(content.text)
+  return 'value' in whole ? valuesIn(file, whole.value) : linesIn(file, whole.fault)
+}
+
+/** In bytes. */
+export function sizeOf(file: string): number {
+  const stat = statOf(file)
+  if (!stat.isFile()) throw new WeirError('usage', `${file} ${stat.isDirectory() ? 'is a folder; must be a file' : 'is no regular file'}`)
+  return stat.size
+}
+
+function statOf(file: string): Stats {
+  try {
+    return statSync(file)
+  } catch (error) {
+    throw unreadableFile(file, error)
+  }
+}
+
+function unreadableFile(file: string, cause: unknown): WeirError {
+  return new WeirError('usage', `${file} ${unreadable(cause)}`, { cause })
+}
+
+/** The first two lines that are not blank. */
+async function beginningOf(file: string): Promise<Line[]> {
+  const first: Line[] = []
+  for await (const lines of linesOf(file, () => {})) {
+    first.push(...lines)
+    if (first.length >= 2) break
+  }
+  return first
+}
+
+function valuesIn(file: string, whole: unknown): FileValues {
+  const list = listIn(whole)
+  const values = list ?? [whole]
+  const whereOf = (number: number) => (list === undefined ? file : `${file}[${number}]`)
+  return {
+    areSeveral: list !== undefined,
+    async *each(read) {
+      yield values.map((value, number) => ({ number, where: whereOf(number), value }))
+      read(0)
+    },
+    again: (number) => ({ value: values[number], where: whereOf(number) }),
+    close() {},
+  }
+}
+
+/** A list of transcripts, also as an interface gives it a page at a time; a list of messages is one transcript. */
+function listIn(whole: unknown): unknown[] | undefined {
+  const list = Array.isArray(whole)
+    ? whole
+    : Array.isArray((whole as { data?: unknown } | null)?.data)
+      ? (whole as { data: unknown[] }).data
+      : []
+  return holdsTranscripts(list) ? list : undefined
+}
+
+/** `fault`: why the file as a whole is no JSON. */
+function linesIn(file: string, fault?: string): FileValues {
+  const descriptor = openSync(file, 'r')
+  const places: Omit<Line, 'bytes'>[] = []
+  return {
+    areSeveral: true,
+    async *each(read) {
+      for await (const lines of linesOf(file, read))
+        yield lines.flatMap(({ bytes, ...place }) => {
+          if (bytes.length <= 2 && isBracket(bytes.toString('latin1'))) return []
+          return [{ ...lineValue({ bytes }, fault), where: `${file}:${place.number}`, number: places.push(place) - 1 }]
+        })
+    },
+    again(number) {
+      const { offset, length, number: line } = places[number] as Line
+      const where = `${file}:${line}`
+      const bytes = Buffer.allocUnsafe(length)
+      const value = readSync(descriptor, bytes, 0, length, offset) === length ? lineValue({ bytes }) : { fault: 'is not there any more' }
+      if ('value' in value) return { value: value.value, where }
+      throw invalid(where, `${value.fault}: the file changed while it was read`)
+    },
+    close: () => closeSync(descriptor),
+  }
+}
+
+/** Its lines that are not blank, a chunk of the file at a time. */
+async function* linesOf(file: string, read: (bytes: number) => void): AsyncGenerator<Line[]> {
+  const handle = await open(file).catch((error: unknown) => {
+    throw unreadableFile(file, error)
+  })
+  try {
+    let number = 0
+    let offset = 0
+    let parts: Buffer[] = []
+    let held = 0
+    const line = (last: Buffer): Line[] => {
+      const bytes = parts.length === 0 ? last : Buffer.concat([...parts, last])
+      const place = { offset, length: bytes.length, number: ++number }
+      offset += bytes.length + 1
+      parts = []
+      held = 0
+      return isBlank(bytes) ? [] : [{ ...place, bytes }]
+    }
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(chunkBytes)
+      const { bytesRead } = await handle.read(chunk, 0, chunkBytes)
+      if (bytesRead === 0) break
+      read(bytesRead)
+      const lines: Line[] = []
+      let from = 0
+      for (let at = chunk.indexOf(newline); at >= 0 && at < bytesRead; at = chunk.indexOf(newline, from)) {
+        lines.push(...line(chunk.subarray(from, at)))
+        from = at + 1
+      }
+      if (from < bytesRead) parts.push(chunk.subarray(from, bytesRead))
+      held += bytesRead - from
+      if (held > valueBytesMax)
+        throw invalid(`${file}:${number + 1}`, `is a line of more than ${valueBytesMax} bytes, the most that Weir holds`)
+      yield lines
+    }
+    if (parts.length > 0) yield line(Buffer.alloc(0))
+  } finally {
+    await handle.close()
+  }
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09)
+}
+
+/** Of a list that has an element on each line. */
+function isBracket(line: string): boolean {
+  return /^[[\]],?\s*$/.test(line)
+}
+
+/** Of a line; the comma between elements of a list is none of its business. */
+function lineValue({ bytes }: Pick<Line, 'bytes'>, faultOfFile?: string): Value {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return { fault: 'is not UTF-8' }
+  }
+  const value = parsed(text.replace(/,\s*$/, ''))
+  return 'value' in value
+    ? value
+    : { fault: `is no JSON${faultOfFile === undefined ? '' : ` (${faultOfFile})`}; a transcript is JSON, or JSON lines` }
+}
+
+function parsed(text: string): Value {
+  try {
+    return { value: JSON.parse(text) }
+  } catch (error) {
+    return { fault: (error as Error).message }
+  }
+}

@@ -1,0 +1,39 @@
+// The settings that a transcript is played with. No run wrote them: they let everything go the way it went (P1 of played.ts), and whoever judges a
+// conversation by its own settings has none here. They mark it, also where there is no bundle any more, in what `weir inspect --json` printed.
+
+import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { AgentSettings } from '../../shared/contract/messages.ts'
+import type { RoundTimeline } from '../history/inspect/timeline.ts'
+
+/** What a bundle of such conversations says of where it comes from begins so; behind it stands the format. */
+export const transcriptSource = 'transcript '
+
+/** Rules that ask no threshold: they judge, and what they would have done is told and not done. */
+const rulesWithoutThreshold = ['chanting', 'monologue', 'unread-call']
+
+/** Beyond what an agent file or an operator may say (agent.schema.json). */
+const outOfReach = 100_000
+
+const { version: _, guards: __, ...policy } = defaultSettings.policy
+export const madeUpSettings: AgentSettings = {
+  ...defaultSettings,
+  policy: policyOf({
+    ...policy,
+    caps: { rounds: limits.turnRoundsMax, calls: limits.turnCallsMax, wallMs: limits.turnWallMsMax, tokens: null },
+    loop: {
+      ...policy.loop,
+      identicalFailures: outOfReach,
+      identicalSuccesses: outOfReach,
+      cycleLaps: outOfReach,
+      schemaFailures: outOfReach,
+    },
+    shadowed: rulesWithoutThreshold,
+    empty: { beforeTools: outOfReach, afterTools: outOfReach, perTurn: outOfReach },
+  }),
+}
+
+/** Whether a conversation was played: no run of Weir wrote it, and its times are made up too (P4 of played.ts). Each that was has a response. */
+export function isPlayed(turns: readonly { rounds: readonly Pick<RoundTimeline, 'policy'>[] }[]): boolean {
+  return turns.some(({ rounds }) => rounds.some(({ policy }) => policy?.differs['loop.identicalFailures'] === String(outOfReach)))
+}

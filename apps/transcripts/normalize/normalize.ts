@@ -1,0 +1,70 @@
+// `weir normalize`: what Weir makes of recorded streams, offline.
+
+import { readFile, stat } from 'node:fs/promises'
+import type { Writable } from 'node:stream'
+import { parseJson } from '../../../services/llm-gateway/wire/exact-json.ts'
+import type { ProviderName } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { printableJson } from '../../terminal/printable.ts'
+import type { OfferedTool } from './judged-round.ts'
+import { normalized, unreadable } from './normalized.ts'
+import { pageOf } from './print-normalized.ts'
+
+const columnsDefault = 120
+
+/** `columns`: of a terminal. */
+export type NormalizeOutput = Writable & { columns?: number }
+
+/** Resolves to the exit code: 1 where a file could not be read as a recorded stream, whatever the others hold. */
+export async function normalize(
+  files: string[],
+  options: { provider: ProviderName; tools?: string; json?: boolean },
+  out: NormalizeOutput,
+): Promise<number> {
+  const tools = options.tools === undefined ? undefined : await offeredTools(options.tools)
+  let exitCode = 0
+  for (const file of files) {
+    const bytes = await bytesOf(file)
+    const answer = Buffer.isBuffer(bytes)
+      ? await normalized({ file, bytes, provider: options.provider, tools })
+      : { normalized: unreadable(file, bytes), streamed: { events: [], rounds: [], refusal: '' } }
+    if (answer.normalized.error?.code === 'recording.invalid') exitCode = 1
+    if (options.json) out.write(`${printableJson(answer.normalized)}\n`)
+    else out.write(`${pageOf(answer.normalized, answer.streamed, out.columns ?? columnsDefault).join('\n')}\n\n`)
+  }
+  return exitCode
+}
+
+/** The file, or why there is none. */
+async function bytesOf(file: string): Promise<Buffer | string> {
+  try {
+    const { size } = await stat(file)
+    if (size > limits.recordingBytesMax) return `the file has ${size} bytes; at most ${limits.recordingBytesMax} are read`
+    return await readFile(file)
+  } catch (error) {
+    return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'no reason given'})`
+  }
+}
+
+async function offeredTools(file: string): Promise<OfferedTool[]> {
+  const bytes = await bytesOf(file)
+  if (!Buffer.isBuffer(bytes)) throw new WeirError('usage', `--tools ${file}: ${bytes}`)
+  const list = parseJson(bytes.toString('utf8'))
+  if (!Array.isArray(list)) throw new WeirError('usage', `--tools ${file}: it has to be a JSON array of {name, schema}`)
+  const tools = list.map((tool: unknown, n) => {
+    if (!isObject(tool) || typeof tool.name !== 'string' || !isObject(tool.schema))
+      throw new WeirError('usage', `--tools ${file}: element ${n} has to be {"name": a text, "schema": an object}`)
+    return { name: tool.name, schema: tool.schema }
+  })
+  const repeated = tools.findIndex(({ name }, n) => tools.findIndex((other) => other.name === name) < n)
+  if (repeated >= 0) {
+    const { name } = tools[repeated] as OfferedTool
+    throw new WeirError(
+      'usage',
+      `--tools ${file}: element ${repeated} has the name of an earlier one, '${name}'; each tool may stand there once`,
+    )
+  }
+  return tools
+}

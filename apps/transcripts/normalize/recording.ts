@@ -1,0 +1,122 @@
+// A file with a recorded stream, as the bodies of the HTTP responses that it holds. Which of its shapes it has is seen by its content, not its name:
+//
+//   server-sent events    as bytes, passed on as they are
+//   JSON lines            one payload a line, or {event, data}; blank lines and comments (#) are passed over
+//   a JSON body           of a server that does not stream
+//
+// A file may hold several responses one after another; a body ends where the next response begins.
+
+import { parseJson } from '../../../services/llm-gateway/wire/exact-json.ts'
+import type { ProviderName } from '../../../shared/agents/agents.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+
+export type RecordedBody = { contentType: 'text/event-stream' | 'application/json'; bytes: Uint8Array }
+
+/** At least one. Throws a WeirError where the bytes are no recorded stream. */
+export function recordedBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
+  if (bytes.subarray(0, 2).equals(gzipMark)) throw invalid('it is compressed with gzip: unpack it first')
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
+  if (text.trim() === '') throw invalid('the file is empty')
+  const whole = text.trimStart().startsWith('{') ? parseJson(text) : undefined
+  if (isObject(whole) && isWholeBody(whole)) return [{ contentType: 'application/json', bytes }]
+
+  const [first = ''] = meaningfulLines(text)
+  if (/^(?:data|event|id|retry)?:/.test(first)) return eventBodies(bytes, provider)
+  if (typeof (parseJson(first) ?? '') === 'object' || first === endMark) return lineBodies(text, provider)
+  throw invalid(`it is neither a stream of server-sent events nor JSON lines: its first line is '${first.slice(0, 60)}'`)
+}
+
+const gzipMark = Buffer.from([0x1f, 0x8b])
+const endMark = '[DONE]'
+
+/** Rather than the only line of a stream. */
+function isWholeBody({ object, type, choices, content, error }: Record<string, unknown>): boolean {
+  if (object === 'response' || object === 'chat.completion' || (type === 'message' && Array.isArray(content))) return true
+  if (isObject(error) && choices === undefined && (type === undefined || type === 'error')) return true
+  return Array.isArray(choices) && choices.some((choice) => isObject(choice) && isObject(choice.message))
+}
+
+function meaningfulLines(text: string): string[] {
+  return text.split('\n').flatMap((line) => (line.trim() === '' || line.startsWith('#') ? [] : line.trim()))
+}
+
+function lineBodies(text: string, provider: ProviderName): RecordedBody[] {
+  const bodies: string[] = ['']
+  let isOver = false
+  for (const line of meaningfulLines(text)) {
+    const payload = parseJson(line)
+    const envelope = isObject(payload) && typeof payload.event === 'string' && payload.data !== undefined ? payload : undefined
+    const data = envelope === undefined ? line : typeof envelope.data === 'string' ? envelope.data : JSON.stringify(envelope.data)
+    const type = envelope?.event ?? (isObject(payload) ? payload.type : undefined)
+    if (isOver) bodies.push('')
+    isOver = data === endMark || endings[provider].has(`${type}`)
+    const name = provider === 'openai-chat' || typeof type !== 'string' ? '' : `event: ${type}\n`
+    bodies.push(`${bodies.pop()}${name}data: ${data}\n\n`)
+  }
+  return bodies.map((body) => ({ contentType: 'text/event-stream', bytes: Buffer.from(body) }))
+}
+
+/** The events after which nothing more of a response comes. */
+const endings: Record<ProviderName, ReadonlySet<string>> = {
+  anthropic: new Set(['message_stop']),
+  'openai-chat': new Set(),
+  'openai-responses': new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled', 'response.done']),
+}
+
+/** What only the first event of a response has. */
+const beginnings: Record<ProviderName, RegExp> = {
+  anthropic: /"type":\s*"message_start"/,
+  'openai-chat': /"choices":/,
+  'openai-responses': /"type":\s*"response\.created"/,
+}
+
+/** What only the last one has. */
+const ends: Record<ProviderName, RegExp> = {
+  anthropic: /"type":\s*"message_stop"/,
+  'openai-chat': /^data: ?\[DONE\]/m,
+  'openai-responses': /"type":\s*"response\.(?:completed|incomplete|failed|cancelled|done)"/,
+}
+
+/** The bytes of each response as they are: one character is one byte here, so that places in the text are places in the bytes. */
+function eventBodies(bytes: Buffer, provider: ProviderName): RecordedBody[] {
+  const text = bytes.toString('latin1')
+  const bodies: RecordedBody[] = []
+  let from = 0
+  let isOver = false
+  for (let at = 0; at < text.length; ) {
+    const blank = /(?:\r\n|\r|\n){2}/g
+    blank.lastIndex = at
+    const end = blank.exec(text) === null ? text.length : blank.lastIndex
+    const event = text.slice(at, end)
+    if (isOver && beginnings[provider].test(event)) {
+      bodies.push({ contentType: 'text/event-stream', bytes: bytes.subarray(from, at) })
+      from = at
+      isOver = false
+    }
+    isOver ||= ends[provider].test(event)
+    at = end
+  }
+  return [...bodies, { contentType: 'text/event-stream', bytes: bytes.subarray(from) }]
+}
+
+/** What some event of each format has, or its whole body. */
+const marks: Record<ProviderName, RegExp> = {
+  anthropic:
+    /"type":\s*"(?:ping|content_block_\w+|message_\w+)"|^event: ?(?:ping|content_block_|message_)|^\s*\{[^{}]*"type":\s*"message"/m,
+  'openai-chat': /"choices":/,
+  'openai-responses': /"type":\s*"response\.|^event: ?response\.|"object":\s*"response"/m,
+}
+
+/** Why nothing of a recording can be the provider's, in words; undefined: something is. A recording without a payload is one that was cut early. */
+export function foreignTo(bytes: Buffer, provider: ProviderName): string | undefined {
+  const text = bytes.toString('utf8')
+  const isBare = !/^(?:data: ?)?\s*\{/m.test(text)
+  if (isBare || marks[provider].test(text)) return undefined
+  const other = (Object.keys(marks) as ProviderName[]).find((name) => marks[name].test(text))
+  return `it has no event of ${provider}${other === undefined ? '' : `; by its events it was recorded from ${other}: try --provider ${other}`}`
+}
+
+function invalid(message: string): WeirError {
+  return new WeirError('recording.invalid', message)
+}

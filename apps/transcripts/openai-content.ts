@@ -1,0 +1,26 @@
+// What a message of OpenAI's says, in Chat Completions and in Responses alike.
+
+import { isObject } from '../../shared/lib/json/json-object.ts'
+import { listAt } from './json-fields.ts'
+import type { Piece } from './transcript.ts'
+import { invalid } from './transcript.ts'
+
+/** A text, or parts, a line each: of one that is no text, its type. Throws `transcript.invalid` for those that are Anthropic's. */
+export function textOf(content: unknown, where: string): string {
+  if (typeof content === 'string') return content
+  if (content === null || content === undefined) return ''
+  const parts = isObject(content) ? [content] : listAt(content, `${where}.content`)
+  return parts
+    .map((part) => {
+      if (!isObject(part)) return String(part)
+      if (part.type === 'tool_use' || part.type === 'tool_result')
+        throw invalid(where, `has a part of type ${part.type}, which is of Anthropic: give --format anthropic`)
+      const text = [part.text, part.refusal].find((one) => typeof one === 'string')
+      return typeof text === 'string' ? text : `[${String(part.type)}]`
+    })
+    .join('\n')
+}
+
+export function saidOf(text: string): Piece[] {
+  return text === '' ? [] : [{ kind: 'text', text }]
+}

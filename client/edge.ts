@@ -1,0 +1,174 @@
+// The edge: what a client does. It writes a user's message into the conversation's inbox and hears activity until that message's turn is over.
+// Nothing is decided here; whoever may write the inbox can be a client, in any language.
+
+import type { Agent } from '../shared/agents/agents.ts'
+import type { Bus } from '../shared/contract/bus.ts'
+import type { CancelRequested, MessageOf, MessageType, Part, TurnFinished, UserMessage } from '../shared/contract/messages.ts'
+import { partitionOf } from '../shared/contract/partition.ts'
+import { toRecord } from '../shared/runtime/record.ts'
+import { findEarlierAnswer } from './earlier-answer.ts'
+import type { Feed, Heard, Listener } from './feed.ts'
+import { createFeed } from './feed.ts'
+
+const activityTypes = [
+  'turn-started',
+  'round-started',
+  'call-rejected',
+  'intervention-raised',
+  'calls-waiting',
+  'guard-verdict-given',
+  'approval-pending',
+  'approval-decided',
+  'tool-started',
+  'call-finished',
+  'turn-finished',
+] as const
+
+const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
+
+export type Activity = MessageOf<(typeof activityTypes)[number]>
+
+/** `messageId`: the client's own id; the same id again in the same conversation is the same message and changes nothing. */
+export type Question = { agent: Agent; conversation: string; messageId: string; text: string }
+
+export type Edge = {
+  /**
+   * Sends a user's message and yields the activity of its conversation from then on, up to and including the `turn-finished` of this message.
+   * Repeated records are left out. When `signal` aborts it throws the signal's reason; the turn goes on all the same.
+   */
+  ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void>
+  /** Like `ask`, for who wants the end only. */
+  reply(question: Question, signal?: AbortSignal): Promise<TurnFinished>
+  /** Writes a user's message; what comes of it is heard by who listens. */
+  send(question: Question): Promise<void>
+  /** Asks that a message's turn ends, or that the message leaves the queue. What comes of it is heard by who asked. */
+  cancel(message: { conversation: string; messageId: string }): Promise<void>
+  /** The activity of a conversation from now on, until the returned function is called. The same record may be heard twice. */
+  hear(conversation: string, listener: Listener<Activity>): Promise<() => void>
+  /** What models stream in a conversation, likewise. Parts are read only while somebody hears them. */
+  hearParts(conversation: string, listener: Listener<Part>): Promise<() => void>
+  /** How the turn of a message ended that was sent before; undefined: it is not over, or the message is not known. */
+  earlierAnswer(message: { conversation: string; messageId: string }): Promise<TurnFinished | undefined>
+  /** Ends all hearing; the bus is its opener's to close. */
+  close(): void
+}
+
+/** A client of the stages that run with the same topic prefix and partition count. */
+export function openEdge({ bus, topicPrefix, partitions }: { bus: Bus; topicPrefix: string; partitions: number }): Edge {
+  const activity = createFeeds<Activity>('activity', new Set(activityTypes))
+  const parts = createFeeds<Part>('model-deltas', new Set(['part'] as const))
+
+  async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
+    const { conversation, messageId } = question
+    const heard = createMailbox(signal)
+    const stop = await activity.of(conversation).listen(conversation, heard)
+    try {
+      await send(userMessage(question))
+      const seen = new Set<string>()
+      for (;;) {
+        const { id, message } = await heard.next()
+        if (id !== undefined && seen.has(id)) continue
+        if (id !== undefined) seen.add(id)
+        yield message
+        if (message.type === 'turn-finished' && message.messageId === messageId) return
+      }
+    } finally {
+      stop()
+    }
+  }
+
+  /** One feed for each partition that somebody has listened to. */
+  function createFeeds<M extends Activity | Part>(topic: 'activity' | 'model-deltas', types: ReadonlySet<MessageType>) {
+    const feeds = new Map<number, Feed<M>>()
+    return {
+      of(conversation: string): Feed<M> {
+        const partition = partitionOf(conversation, partitions)
+        const feed = feeds.get(partition) ?? createFeed(bus, topicPrefix + topic, partition, types)
+        feeds.set(partition, feed)
+        return feed
+      },
+      close() {
+        for (const feed of feeds.values()) feed.close()
+      },
+    }
+  }
+
+  async function send(message: UserMessage | CancelRequested): Promise<void> {
+    await bus.append([
+      toRecord({ topic: `${topicPrefix}conversation-events`, partition: partitionOf(message.conversation, partitions), message }),
+    ])
+  }
+
+  return {
+    ask,
+
+    async reply(question, signal) {
+      const { conversation, messageId } = question
+      const heard = createMailbox(signal)
+      const stop = await activity.of(conversation).listen(conversation, heard, endOnly)
+      try {
+        await send(userMessage(question))
+        for (;;) {
+          const { message } = await heard.next()
+          if (message.type === 'turn-finished' && message.messageId === messageId) return message
+        }
+      } finally {
+        stop()
+      }
+    },
+
+    send: (question) => send(userMessage(question)),
+    cancel: ({ conversation, messageId }) => send({ type: 'cancel-requested', conversation, messageId }),
+    hear: (conversation, listener) => activity.of(conversation).listen(conversation, listener),
+    hearParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
+    earlierAnswer: (message) => findEarlierAnswer({ bus, topicPrefix, partition: partitionOf(message.conversation, partitions) }, message),
+
+    close() {
+      activity.close()
+      parts.close()
+    },
+  }
+}
+
+function userMessage({ agent, conversation, messageId, text }: Question): UserMessage {
+  return {
+    type: 'user-message',
+    conversation,
+    messageId,
+    text,
+    agent: agent.name,
+    settings: agent.settings,
+    declarations: agent.tools.map((tool) => tool.declaration),
+  }
+}
+
+/** What was heard and not taken yet, in order. `next` throws what ended the hearing. */
+function createMailbox(signal: AbortSignal | undefined) {
+  const waiting: Heard<Activity>[] = []
+  let wake = (): void => {}
+  let ended: { error: unknown } | undefined
+  const end = (error: unknown): void => {
+    ended ??= { error }
+    wake()
+  }
+  signal?.addEventListener('abort', () => end(signal.reason), { once: true })
+  if (signal?.aborted) end(signal.reason)
+
+  return {
+    hear(heard: Heard<Activity>): void {
+      waiting.push(heard)
+      wake()
+    },
+    failed: end,
+    async next(): Promise<Heard<Activity>> {
+      for (;;) {
+        const first = waiting.shift()
+        if (first !== undefined) return first
+        if (ended !== undefined) throw ended.error
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,59 @@
+// A guard's file: a module whose default export is a guard, or a function from options to one. It runs in this very process, so it is as trusted as Weir.
+
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Guard } from '../shared/contract/guard.ts'
+import { registrationFault } from '../shared/contract/guard-registration.ts'
+import type { GuardInForce } from '../shared/contract/messages.ts'
+import { WeirError } from '../shared/lib/errors.ts'
+import { unknownKey } from '../shared/runtime/guards/unknown-key.ts'
+
+const guardKeys = Object.keys({
+  name: true,
+  version: true,
+  tools: true,
+  deadlineMs: true,
+  onTimeout: true,
+  stateKeptMs: true,
+  judge: true,
+} satisfies Record<keyof Guard, true>)
+
+/** `options`: what the file's function gets, if it exports one; undefined: none were given. Throws `guard.invalid` with what is wrong. */
+export async function loadGuard(file: string, options?: unknown): Promise<Guard> {
+  const invalid = (why: string, cause?: unknown) => new WeirError('guard.invalid', `${file}: ${why}`, { cause })
+  let exported: unknown
+  let takesOptions = false
+  try {
+    exported = ((await import(pathToFileURL(resolve(file)).href)) as { default?: unknown }).default
+    takesOptions = typeof exported === 'function'
+    if (typeof exported === 'function') exported = await exported(options === undefined ? {} : options)
+  } catch (error) {
+    if (error instanceof WeirError) throw invalid(error.message, error)
+    throw invalid(`it cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+  if (!takesOptions && options !== undefined) throw invalid('it takes no options: its default export is no function')
+  if (typeof exported !== 'object' || exported === null) throw invalid('its default export must be a guard, or a function that gives one')
+  const unknown = unknownKey(exported, guardKeys)
+  if (unknown !== undefined)
+    throw invalid(`the guard has ${unknown}${'mode' in exported ? '. A mode is set by --mode or weir guard mode' : ''}`)
+  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs } = exported as Partial<Record<keyof Guard, unknown>>
+  if (typeof name !== 'string' || typeof version !== 'string') throw invalid('a guard has a name and a version, both text')
+  if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string')) throw invalid('tools must be a list of patterns')
+  if (typeof deadlineMs !== 'number') throw invalid('deadlineMs must be a number')
+  const silence = onTimeout === 'reject' || onTimeout === 'allow' ? onTimeout : undefined
+  if (silence === undefined) throw invalid("onTimeout must be 'reject' or 'allow'")
+  if (typeof judge !== 'function') throw invalid('judge must be a function')
+  if (stateKeptMs !== undefined && !(typeof stateKeptMs === 'number' && stateKeptMs >= 0))
+    throw invalid('stateKeptMs must be a number of milliseconds')
+  const inForce: GuardInForce = {
+    name,
+    version,
+    tools: tools.map((pattern) => ({ pattern, mode: 'shadow' as const })),
+    deadlineMs,
+    onTimeout: silence,
+    rules: null,
+  }
+  const fault = registrationFault(inForce)
+  if (fault !== undefined) throw invalid(fault)
+  return exported as Guard
+}

@@ -1,0 +1,162 @@
+// The tool kind `http`: one POST for each call, the arguments as its body; the body of the answer is the result, and its status says whether it
+// worked. Connections are kept for the next call.
+// Node's `fetch` is not used: it gives up after five minutes without a byte whatever the tool's timeout, does not tell whether a request has left
+// this machine, and takes longer (test/bench/executor.ts).
+// N1. A request that was sent may take effect, whatever becomes of its connection; one that was not, never does. The result says which.
+// N2. Nothing is sent twice: no retry, no redirect followed. Where a tool's calls go is the agent file's decision.
+// N3. Memory, time and bytes that are read are bounded, whatever the server does.
+// N4. Credentials of the agent file enter no result and no log, also where the server sends them back.
+
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import http from 'node:http'
+import https from 'node:https'
+import { urlToHttpOptions } from 'node:url'
+import type { HttpTool } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { credentialsOf, withoutCredentials } from './credentials.ts'
+import { answered, broken, notAnswered, notConnected, notSendable, redirected, unreachable } from './http-ending.ts'
+import type { Output } from './kept-output.ts'
+import { keepBeginning, keptBytes } from './kept-output.ts'
+import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
+import type { Cause } from './tool-endings.ts'
+import { neverStarted, stopped, stoppedBefore } from './tool-endings.ts'
+
+/** What is the same for all calls of a tool. */
+type Prepared = { run: HttpTool; url: URL; options: https.RequestOptions; headers: string[]; credentials: string[] }
+type Sent = { prepared: Prepared; call: ToolCall; request: ClientRequest }
+
+/** With connections of its own, shared by all tools that one process runs. */
+export function httpTools(): StartTool<HttpTool> {
+  const options = { keepAlive: true, timeout: limits.toolConnectionIdleMs }
+  const agents = { http: new http.Agent(options), https: new https.Agent(options) }
+  const known = new WeakMap<HttpTool, Prepared>()
+
+  function prepare(run: HttpTool): Prepared {
+    const url = new URL(run.url)
+    const agent = url.protocol === 'https:' ? agents.https : agents.http
+    const options = { ...urlToHttpOptions(url), agent, method: 'POST' }
+    const prepared = { run, url, options, headers: headersOf(run, url), credentials: credentialsOf(run) }
+    known.set(run, prepared)
+    return prepared
+  }
+
+  return (run, call) => {
+    try {
+      const prepared = known.get(run) ?? prepare(run)
+      const { request } = prepared.url.protocol === 'https:' ? https : http
+      const headers = [...prepared.headers, ...headersOfCall(call)]
+      return follow({ prepared, call, request: request({ ...prepared.options, headers }) })
+    } catch (error) {
+      return neverStarted(notSendable(error))
+    }
+  }
+}
+
+function follow({ prepared, call, request }: Sent): RunningTool {
+  const { run, url, credentials } = prepared
+  const started = Promise.withResolvers<boolean>()
+  const ended = Promise.withResolvers<ToolEnding>()
+  let answer: { message: IncomingMessage; body: () => Output } | undefined
+  let isSent = false
+  let isOver = false
+
+  onceConnected(request, url, () => {
+    if (isOver) return
+    isSent = true
+    started.resolve(true)
+  })
+  request.once('response', receive)
+  request.on('error', fail)
+  request.once('close', () => answer === undefined && fail({ code: 'ECONNRESET' }))
+  const cancelTimer = call.clock.after(call.timeoutMs, () => end({ kind: 'timeout', timeoutMs: call.timeoutMs }))
+  request.end(call.arguments)
+
+  return {
+    started: started.promise,
+    ended: ended.promise,
+    stop: (_graceMs, why) => end({ kind: 'stop', why }), // a server cannot be asked, so there is no grace to wait for
+  }
+
+  function receive(message: IncomingMessage): void {
+    const status = message.statusCode ?? 0
+    if (status >= 300 && status < 400) return finish(redirected({ status, url, location: message.headers.location }))
+    const body = keepBeginning(message, keptBytes(run.outputBytesMax))
+    let bytes = 0
+    answer = { message, body }
+    message.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > limits.toolResponseBytesMax) finish(answered({ status, body: body(), isWhole: false }))
+    })
+    message.once('end', () => finish(answered({ status, body: body(), isWhole: true })))
+    message.once('close', () => fail({ code: 'ECONNRESET' }))
+  }
+
+  function fail({ code = 'unknown' }: NodeJS.ErrnoException | { code: string }): void {
+    if (isSent) finish(broken({ code, status: answer?.message.statusCode, body: answer?.body() }))
+    else finish(unreachable({ code, url }))
+  }
+
+  function end(cause: Exclude<Cause, { kind: 'itself' }>): void {
+    const body = answer?.body()
+    if (cause.kind === 'timeout') finish(isSent ? notAnswered({ ...cause, body }) : notConnected({ ...cause, url }))
+    else finish(isSent ? stopped(cause.why) : stoppedBefore(cause.why))
+  }
+
+  function finish(ending: ToolEnding): void {
+    if (isOver) return
+    isOver = true
+    cancelTimer()
+    started.resolve(false)
+    // A connection is kept only where nothing of this call can still come or go on it.
+    if (!(answer?.message.complete && request.writableFinished)) request.destroy()
+    ended.resolve(withoutCredentials(ending, credentials))
+  }
+}
+
+/** From then on the request is on its way, and cannot be taken back. */
+function onceConnected(request: ClientRequest, { protocol }: URL, act: () => void): void {
+  request.once('socket', (socket) => {
+    if (request.reusedSocket) act()
+    else socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', act)
+  })
+}
+
+/** Those that say how the body is to be read, what becomes of the connection and which call it is are ours. */
+const reserved = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'idempotency-key',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** As a list of names and values, which Node takes as it is: one by one they cost more than the rest of a call. */
+function headersOf({ headers }: HttpTool, { host, username, password }: URL): string[] {
+  const given = Object.entries(headers).map(([name, value]): [string, string] => [name.toLowerCase(), value.trim()])
+  const all = {
+    host,
+    ...(username === '' && password === '' ? {} : { authorization: basic(username, password) }),
+    'user-agent': 'weir',
+    ...Object.fromEntries(given.filter(([name]) => !reserved.has(name))),
+    'accept-encoding': 'identity', // the result is the body as it comes
+    'content-type': 'application/json',
+  }
+  return Object.entries(all).flat()
+}
+
+function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`
+}
+
+function headersOfCall(call: ToolCall): string[] {
+  return ['content-length', String(Buffer.byteLength(call.arguments)), 'idempotency-key', asciiOf(call.idempotencyKey)]
+}
+
+/** The key is JSON text, and stays the same JSON text where what a header cannot carry is escaped. */
+function asciiOf(key: string): string {
+  return key.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,73 @@
+// What is kept of a program's output: bounded, while the rest is read and thrown away, so that a program that floods neither blocks nor fills
+// the memory.
+
+import type { Readable } from 'node:stream'
+import { limits } from '../../../shared/contract/limits.ts'
+
+/** `replaced`: some bytes were no UTF-8 and became U+FFFD. `bytes`: how many came, kept or not. */
+export type Output = { text: string; bytes: number; cut: boolean; replaced: boolean }
+
+/** What is left of a result's bound for an error output and all notes beside the output. */
+const besideBytes = 16 * 1024
+
+/** How many bytes of a tool's output are kept where its agent file wants `wanted`. */
+export function keptBytes(wanted = limits.resultBytesMax): number {
+  return Math.min(wanted, limits.resultBytesMax - besideBytes)
+}
+
+/** Keeps the first `bytesMax` bytes; returns how to look at what came so far. */
+export function keepBeginning(stream: Readable, bytesMax: number): () => Output {
+  let kept = Buffer.alloc(0)
+  let length = 0
+  let bytes = 0
+  ignoreErrors(stream)
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    const wanted = Math.min(length + chunk.length, bytesMax)
+    if (wanted > kept.length) {
+      const larger = Buffer.alloc(Math.min(bytesMax, Math.max(wanted, 2 * kept.length)))
+      kept.copy(larger, 0, 0, length)
+      kept = larger
+    }
+    length += chunk.copy(kept, length)
+  })
+  return () => ({ ...decode(kept.subarray(0, length), bytes > length), bytes, cut: bytes > length })
+}
+
+/** Keeps the last `bytesMax` bytes; returns how to look at them, and then perhaps to begin anew. */
+export function keepEnd(stream: Readable, bytesMax: number): (then?: 'forget') => Output {
+  let kept = Buffer.alloc(0)
+  let bytes = 0
+  ignoreErrors(stream)
+  stream.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    kept = Buffer.concat([kept, chunk]).subarray(-bytesMax)
+  })
+  return (then) => {
+    const cut = bytes > kept.length
+    const output = { ...decode(cut ? fromNextCharacter(kept) : kept, false), bytes, cut }
+    if (then === 'forget') [kept, bytes] = [Buffer.alloc(0), 0]
+    return output
+  }
+}
+
+/** A pipe that breaks is a pipe that has ended; how the program ended, its exit tells. */
+function ignoreErrors(stream: Readable): void {
+  stream.on('error', () => {})
+}
+
+/** `cut`: the last character may be incomplete and is then left out. */
+function decode(bytes: Uint8Array, cut: boolean): { text: string; replaced: boolean } {
+  if (bytes.length === 0) return { text: '', replaced: false } // a decoder costs more than all else here
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: cut }), replaced: false }
+  } catch {
+    return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: cut }), replaced: true }
+  }
+}
+
+function fromNextCharacter(bytes: Buffer): Buffer {
+  let start = 0
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1
+  return bytes.subarray(start)
+}

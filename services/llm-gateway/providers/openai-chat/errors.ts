@@ -1,0 +1,42 @@
+// What goes wrong before there is a stream, in the words of OpenAI's SDK.
+
+import { APIConnectionTimeoutError, APIError } from 'openai'
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { parseJson } from '../../wire/exact-json.ts'
+import type { Failed } from '../provider.ts'
+import { connectionFailure, httpFailure } from '../provider-errors.ts'
+
+/** Before there was a response to read. */
+export function refusalOf(error: unknown, apiKey: string): Failed {
+  if (!(error instanceof APIError) || typeof error.status !== 'number')
+    return connectionFailure(error, error instanceof APIConnectionTimeoutError)
+  return httpFailure(
+    { status: error.status, headers: error.headers, words: [error.type, error.code], said: saidBy(error, error.status) },
+    apiKey,
+  )
+}
+
+/** Puts the body of an error where the SDK looks for it: it hands on what stands under `error`, and nothing of a body that is built otherwise. */
+export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    if (response.status < 400) return response
+    const text = await response.text()
+    const sent = parseJson(text)
+    const body: unknown = Array.isArray(sent) ? sent[0] : sent
+    const shown = body === undefined || (isObject(body) && 'error' in body) ? body : { error: body }
+    return new Response(shown === undefined ? text : JSON.stringify(shown), { status: response.status, headers: response.headers })
+  }
+}
+
+/** The provider's message, or its body where that has none; the SDK puts the status before a body, and words of its own in the place of none. */
+function saidBy({ error, message }: APIError, status: number): string {
+  const given: unknown = error
+  if (typeof given === 'string') return given
+  if (isObject(given)) {
+    const said = [given.message, given.detail].find((words) => typeof words === 'string')
+    return typeof said === 'string' ? said : JSON.stringify(given)
+  }
+  const body = message.startsWith(`${status} `) ? message.slice(`${status} `.length) : message
+  return body === 'status code (no body)' ? '' : body
+}

@@ -1,0 +1,48 @@
+// The body of one Chat Completions request.
+// Providers read tools first, then the messages in their order, and their prompt caches hold as far as the bytes are the same. So what is the same
+// from one request to the next comes first: the tools, the agent's system prompt, the conversation so far. A nudge is a further system message
+// before the conversation (I1): the request that shows one reads the conversation anew, the next one does not.
+
+import type {
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions'
+import type { Agent } from '../../../../shared/agents/agents.ts'
+import type { Declaration } from '../../../../shared/contract/messages.ts'
+import { parsedSchema } from '../parsed-schema.ts'
+import type { ProviderRequest } from '../provider.ts'
+import { chatMessages } from './messages.ts'
+import { serverHabits } from './server.ts'
+
+/** Throws where a tool's schema is no JSON: the agent's file was not checked. */
+export function chatRequest({ model, system }: Agent, request: ProviderRequest): ChatCompletionCreateParamsStreaming {
+  const habits = serverHabits(model.baseUrl)
+  const tools = request.tools.map(toolOf)
+  return {
+    model: model.name,
+    messages: [
+      ...systemMessage(request.system ?? system),
+      ...systemMessage(request.nudge ?? ''),
+      ...chatMessages(
+        request.history,
+        { model: model.name, fields: habits.reasoning },
+        { nineCharacterIds: habits.nineCharacterIds, rebuilt: request.rebuilt },
+      ),
+    ],
+    ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: 'none' } : {}) }),
+    [habits.outputLimit]: model.maxOutputTokens,
+    ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
+    stream: true,
+    ...(habits.asksForUsage ? { stream_options: { include_usage: true } } : {}),
+  }
+}
+
+function systemMessage(text: string): ChatCompletionMessageParam[] {
+  return text.trim() === '' ? [] : [{ role: 'system', content: text.toWellFormed() }]
+}
+
+function toolOf(declaration: Declaration): ChatCompletionFunctionTool {
+  const { name, description } = declaration
+  return { type: 'function', function: { name, description, parameters: parsedSchema(declaration) } }
+}

@@ -1,0 +1,60 @@
+// A character beyond the first 65,536, an emoji for example, is two halves in a text. A provider that sends its tokens may send the halves in two
+// pieces, and the log holds UTF-8, which knows no halves: each would become U+FFFD for ever. So a first half waits for the piece with the second.
+
+import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
+
+const cutKinds = new Set<PartKind>(['text', 'refusal', 'reasoning', 'call_arguments'])
+
+/** The events of one attempt, so that no piece of a text ends in half a character whose other half comes. */
+export class WholeCharacters {
+  /** First halves that wait, by kind and index: pieces of other texts may come between. */
+  private readonly halves = new Map<string, PartEvent>()
+  /** That of a call without blocks. */
+  private piece: PartEvent | undefined
+
+  /** What can be written now, in order. */
+  pass(event: PartEvent): PartEvent[] {
+    if (event.kind === 'call_piece') return this.passPiece(event)
+    const { kind, index } = event
+    if (!cutKinds.has(kind)) return [...this.waiting(index), ...this.waitingPiece(), event]
+    const key = `${kind} ${index}`
+    const half = this.halves.get(key)?.text ?? ''
+    const text = half + event.text
+    const end = endsInHalf(text) ? text.length - 1 : text.length
+    if (end < text.length) this.halves.set(key, { ...event, text: text.slice(end) })
+    else this.halves.delete(key)
+    if (end === text.length && half === '') return [event]
+    return end === 0 ? [] : [{ ...event, text: text.slice(0, end) }]
+  }
+
+  /** Whose a piece is, the accumulator finds out: so a half waits only for a piece that comes next and looks like going on with it. */
+  private passPiece(event: PartEvent): PartEvent[] {
+    const half = this.piece
+    const goesOn = half !== undefined && event.index === half.index && event.name === null && (event.id === null || event.id === half.id)
+    const before = goesOn ? [] : this.waitingPiece()
+    const text = (goesOn ? half.text : '') + event.text
+    const end = endsInHalf(text) ? text.length - 1 : text.length
+    this.piece =
+      end === text.length ? undefined : { ...event, id: event.id ?? (goesOn ? half.id : null), name: null, text: text.slice(end) }
+    return [...before, end === event.text.length && !goesOn ? event : { ...event, text: text.slice(0, end) }]
+  }
+
+  private waitingPiece(): PartEvent[] {
+    const waiting = this.piece === undefined ? [] : [this.piece]
+    this.piece = undefined
+    return waiting
+  }
+
+  /** The halves that never became whole, of one index or of all; they wait no longer. */
+  waiting(index?: number): PartEvent[] {
+    if (this.halves.size === 0) return index === undefined ? this.waitingPiece() : []
+    const left = [...this.halves].filter(([, event]) => index === undefined || event.index === index)
+    for (const [key] of left) this.halves.delete(key)
+    return [...left.map(([, event]) => event), ...(index === undefined ? this.waitingPiece() : [])]
+  }
+}
+
+function endsInHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last <= 0xdbff
+}

@@ -1,0 +1,72 @@
+// What an agent file says of a tool for those who judge its calls: which arguments identify one, whether it changes anything, how it is refused.
+
+import { refusalPlaceholders, unknownPlaceholders } from '../../contract/arguments/refusal-template.ts'
+import type { ToolHints } from '../../contract/messages.ts'
+import type { Path } from '../../settings/mistake.ts'
+import { alternatives, shown } from '../../settings/mistake.ts'
+import { nearestName } from '../../settings/nearest-name.ts'
+import type { ToolContent } from './content.ts'
+import type { PathFault } from './path-fault.ts'
+import { pathFault } from './path-fault.ts'
+import type { Source } from './source.ts'
+
+/** Null: it says nothing, and the declaration is the same as without this file. `schema`: of the arguments, as text. */
+export function hintsOf(
+  source: Source,
+  path: Path,
+  { mutates, ignoreFields, loopKey, refusal }: ToolContent,
+  schema: string,
+): ToolHints | null {
+  refuseUnknownFields(source, [...path, 'ignoreFields'], ignoreFields, schema)
+  refuseUnknownFields(source, [...path, 'loopKey'], loopKey, schema)
+  if (refusal !== undefined) refuseUnknownPlaceholders(source, [...path, 'refusal'], refusal)
+  if ([mutates, ignoreFields, loopKey, refusal].every((hint) => hint === undefined)) return null
+  return { mutates: mutates ?? null, ignoreFields: written(ignoreFields), loopKey: written(loopKey), refusal: refusal ?? null }
+}
+
+function written(paths: (string | undefined)[] = []): string[] {
+  return paths.filter((path) => path !== undefined)
+}
+
+/** What leads nowhere in the schema would silently do nothing. */
+function refuseUnknownFields(source: Source, path: Path, fields: (string | undefined)[] | undefined, schema: string): void {
+  const known: Record<string, unknown> = schema === '' ? {} : JSON.parse(schema)
+  for (const [index, field] of fields?.entries() ?? []) {
+    const fault = field === undefined ? undefined : pathFault(field, known)
+    if (field === undefined || fault === undefined) continue
+    const text =
+      fault.kind === 'malformed'
+        ? 'which is no JSON pointer; in a name write ~0 for ~ and ~1 for /'
+        : `which the schema of the tool does not have; ${adviceFor(field, fault)}`
+    source.complain([...path, index], `is ${shown(field)}, ${text}`)
+  }
+}
+
+/** In the form in which the path was written: a plain name, or a pointer. */
+function adviceFor(field: string, { at, step, known, isList }: Extract<PathFault, { kind: 'unknown' }>): string {
+  const isPointer = field.startsWith('/')
+  const near = nearestName(step, known)
+  if (near !== undefined) return `did you mean ${isPointer ? pointerTo(at, near) : near}?`
+  if (!isPointer) return 'must be one of its fields, or a JSON pointer'
+  if (isList) return `${at} is a list, whose items are ${at}/*`
+  if (known.length === 0) return `behind ${at} is nothing`
+  const names = known.slice(0, namesShownMax).map((name) => pointerTo(at, name))
+  return `there ${names.length === 1 ? 'is' : 'are'} ${alternatives(names, 'and')}`
+}
+
+const namesShownMax = 12
+
+function pointerTo(at: string, name: string): string {
+  return `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+function refuseUnknownPlaceholders(source: Source, path: Path, template: string): void {
+  for (const name of unknownPlaceholders(template)) {
+    const near = nearestName(name, refusalPlaceholders)
+    const known = `there are ${alternatives(
+      refusalPlaceholders.map((known) => `{${known}}`),
+      'and',
+    )}`
+    source.complain(path, `has the placeholder {${name}}; ${near === undefined ? known : `did you mean {${near}}?`}`)
+  }
+}

@@ -1,0 +1,39 @@
+// Paths to arguments as a tool's hints name them: `url` is a field at the top, `/meta/reason` a JSON pointer, and `*` in one is any step.
+
+import { isObject } from '../../lib/json/json-object.ts'
+
+export const anyStep = '*'
+
+/** The steps of a path; of a plain name it is the one. */
+export function stepsOf(path: string): string[] {
+  if (!path.startsWith('/')) return [path]
+  return path
+    .slice(1)
+    .split('/')
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** A copy without what the path leads to; an item of a list leaves a null, because the others keep their places. */
+export function withoutPath(value: unknown, steps: readonly string[]): unknown {
+  const [step, ...rest] = steps
+  if (step === undefined) return null
+  if (Array.isArray(value)) return value.map((item, index) => (isMet(step, String(index)) ? withoutPath(item, rest) : item))
+  if (!isObject(value)) return value
+  const members = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    if (!isMet(step, name)) return [[name, member]]
+    return rest.length === 0 ? [] : [[name, withoutPath(member, rest)]]
+  })
+  return Object.fromEntries(members)
+}
+
+/** Everything that the path leads to, in the order of the value. */
+export function foundAt(value: unknown, steps: readonly string[]): unknown[] {
+  const [step, ...rest] = steps
+  if (step === undefined) return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => (isMet(step, name) ? foundAt(member, rest) : []))
+}
+
+function isMet(step: string, name: string): boolean {
+  return step === anyStep || step === name
+}

@@ -1,0 +1,70 @@
+// What a guard's function gave back, as it counts: its verdicts, or why the answer cannot be used. A guard is anybody's code, so nothing of it is believed.
+
+import type { GuardedRound } from '../../contract/guard.ts'
+import { limits } from '../../contract/limits.ts'
+import type { CallVerdict, GuardWish } from '../../contract/messages.ts'
+import { cutToBytes, onOneLine, shortened } from '../../lib/text-cut.ts'
+
+/** `state`: as JSON; undefined: nothing to remember. `fault`: why it could not be used; then each call is rejected, and what was remembered stays. */
+export type Answered =
+  | { state: string | undefined; verdicts: CallVerdict[]; intervention: GuardWish | null; fault?: undefined }
+  | { verdicts: CallVerdict[]; fault: string }
+
+const codeShape = /^[a-z0-9_.-]{1,64}$/
+
+/** Throws what a getter of the answer throws. */
+export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answered {
+  const unusable = (why: string) => failedAnswer(calls, 'guard.unusable', why)
+  if (typeof judgement !== 'object' || judgement === null)
+    return unusable(`judge returned ${judgement === null ? 'null' : typeof judgement}, no object`)
+  if ('then' in judgement) {
+    if (judgement instanceof Promise) judgement.catch(() => {}) // or its rejection would end the process
+    return unusable('judge returned a promise; it must answer at once')
+  }
+  const { state, verdicts, intervention } = judgement as { state?: unknown; verdicts?: unknown; intervention?: unknown }
+  if (!Array.isArray(verdicts)) return unusable('its verdicts are no array')
+  const said = new Map<number, CallVerdict>()
+  for (const one of verdicts as unknown[]) {
+    const verdict = verdictIn(one)
+    if (typeof verdict === 'string') return unusable(verdict)
+    if (!calls.some(({ ordinal }) => ordinal === verdict.ordinal))
+      return unusable(`it names call ${verdict.ordinal}, which it was not asked about`)
+    if (said.has(verdict.ordinal)) return unusable(`it names call ${verdict.ordinal} twice`)
+    said.set(verdict.ordinal, verdict)
+  }
+  const missing = calls.find(({ ordinal }) => !said.has(ordinal))
+  if (missing !== undefined) return unusable(`it says nothing of call ${missing.ordinal}`)
+  const text = state === undefined ? undefined : JSON.stringify(state)
+  if (text !== undefined && Buffer.byteLength(text) > limits.guardStateBytesMax)
+    return unusable(`its state has ${Buffer.byteLength(text)} bytes; at most ${limits.guardStateBytesMax} are kept`)
+  return { state: text, verdicts: calls.flatMap(({ ordinal }) => said.get(ordinal) ?? []), intervention: wishIn(intervention) }
+}
+
+/** Each call rejected, because the guard itself failed (R6). `why` is for people. */
+export function failedAnswer(calls: GuardedRound['calls'], code: string, why: string): Answered {
+  const evidence = cutToBytes(why, limits.guardEvidenceBytesMax)
+  const text = 'this guard failed, and without its word the call may not run. Do not repeat it; continue without it, or tell the user.'
+  return { verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code, text, evidence })), fault: evidence }
+}
+
+/** A text: what is wrong with it. */
+function verdictIn(value: unknown): CallVerdict | string {
+  if (typeof value !== 'object' || value === null) return 'a verdict is no object'
+  const { ordinal, verdict, code, text, evidence } = value as Record<string, unknown>
+  if (typeof ordinal !== 'number' || !Number.isInteger(ordinal)) return 'a verdict has no ordinal'
+  if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
+  if (verdict !== 'reject') return `the verdict on call ${ordinal} is neither pass nor reject`
+  if (typeof code !== 'string' || !codeShape.test(code)) return `the code of call ${ordinal} is not 1 to 64 of a-z, 0-9, _, . and -`
+  if (typeof text !== 'string' || text.trim() === '') return `the rejection of call ${ordinal} has no text for the model`
+  return {
+    ...{ ordinal, verdict, code, text: cutToBytes(text, limits.guardTextBytesMax) },
+    evidence: typeof evidence === 'string' ? cutToBytes(evidence, limits.guardEvidenceBytesMax) : null,
+  }
+}
+
+function wishIn(value: unknown): GuardWish | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { reason, text } = value as Record<string, unknown>
+  if (typeof reason !== 'string' || typeof text !== 'string' || text.trim() === '') return null
+  return { guard: '', reason: shortened(onOneLine(reason), limits.reasonBytesMax), text: cutToBytes(text, limits.guardTextBytesMax) }
+}

@@ -1,0 +1,62 @@
+// Guards in a process of ours: registered, and run until they are closed.
+
+import type { Logger } from 'pino'
+import type { Bus, Subscription } from '../../contract/bus.ts'
+import type { Guard } from '../../contract/guard.ts'
+import type { GuardInForce, GuardMode } from '../../contract/messages.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import type { GuardInstruments } from './guard-instruments.ts'
+import { modeOf, registerGuard } from './register.ts'
+import { runGuard } from './run-guard.ts'
+
+export type StartGuardsOptions = {
+  bus: Bus
+  topicPrefix: string
+  partitions: number
+  retentionMs: Milliseconds
+  guards: readonly Guard[]
+  /** Of all of them; default: what they are registered with, `shadow` for new ones. */
+  mode?: GuardMode | undefined
+  replace?: boolean
+  log: Logger
+  instruments?: GuardInstruments | undefined
+}
+
+export type RunningGuards = {
+  readonly inForce: readonly GuardInForce[]
+  /** By the name of the guard. */
+  readonly subscriptions: ReadonlyMap<string, Subscription>
+  /** Rejects with the first guard that cannot go on; never resolves. */
+  readonly failed: Promise<never>
+  close(): Promise<void>
+}
+
+/** Errors: `guard.invalid`, `guard.taken`, and those of the bus. */
+export async function startGuards({
+  guards,
+  log,
+  instruments,
+  mode,
+  replace = false,
+  ...place
+}: StartGuardsOptions): Promise<RunningGuards> {
+  const subscriptions = new Map<string, Subscription>()
+  const inForce: GuardInForce[] = []
+  const close = async () => {
+    await Promise.all([...subscriptions.values()].map((subscription) => subscription.close()))
+  }
+  try {
+    for (const guard of guards) {
+      const registered = await registerGuard({ ...place, guard, mode, replace })
+      inForce.push(registered)
+      subscriptions.set(guard.name, await runGuard(guard, { ...place, log, instruments }))
+      log.info({ guard: guard.name, version: guard.version, mode: modeOf(registered) ?? 'mixed' }, 'a guard runs')
+    }
+  } catch (error) {
+    await close().catch(() => {}) // what came first tells more
+    throw error
+  }
+  const failed = Promise.race([...[...subscriptions.values()].map((subscription) => subscription.failed), new Promise<never>(() => {})])
+  failed.catch(() => {}) // whoever does not ask is not brought down by the answer
+  return { inForce, subscriptions, failed, close }
+}

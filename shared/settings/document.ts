@@ -1,0 +1,198 @@
+// The text of an agent file as a value, and where in the text each part of it stands. YAML 1.2 and JSON, which is read as the YAML that it is.
+// D1. The value is plain data: no tag, alias or number in it that JSON could not say.
+// D2. Work is bounded by the size of the text: aliases expand a bounded number of times; what is nested too deeply is refused before it is composed,
+//     which is recursive and takes a minute to find out; the check for repeated keys, which takes the square of their number, is our own.
+// D3. What the parser says of a text may quote the text, where a secret can stand; so only its words are passed on, never its quotes.
+
+import type { YAMLError, Document as Yaml, Node as YamlNode } from 'yaml'
+import { isAlias, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, Parser, parseDocument } from 'yaml'
+import { limits } from '../contract/limits.ts'
+import { jsonFault } from '../lib/json/json-fault.ts'
+import type { Mistake, Path, Place } from './mistake.ts'
+
+export type Document = {
+  value: unknown
+  /** Where the value under a path stands, or its key; where there is none, the key of the innermost one around it that is there. */
+  placeOf(path: Path, part?: 'key' | 'value'): Place
+}
+
+/** `file`: as mistakes name it. There is no document where the text cannot be read at all; mistakes beside one do not hinder to look further. */
+export function readDocument(file: string, text: string): { document?: Document; mistakes: Mistake[] } {
+  const lines = new LineCounter()
+  const at = (offset: number, path: Path, words: string): Mistake => ({ file, ...placeAt(lines, offset), path, text: words })
+
+  if (file.endsWith('.json')) {
+    const fault = jsonFault(text, depthMax)
+    if (fault !== undefined) return { mistakes: [{ file, ...placeIn(text, fault.at), path: [], text: jsonFaults[fault.kind] }] }
+  }
+  const deep = tooDeepAt(text)
+  if (deep !== undefined) return { mistakes: [{ file, ...placeIn(text, deep), path: [], text: jsonFaults['too-deep'] }] }
+  const yaml = parseDocument(text, {
+    lineCounter: lines,
+    ...{ version: '1.2', schema: 'core', merge: false, resolveKnownTags: false, stringKeys: true },
+    ...{ uniqueKeys: false, prettyErrors: false, logLevel: 'error' },
+  })
+  if (yaml.errors.length > 0) return { mistakes: yaml.errors.map((error) => at(error.pos[0], [], wordsOf(error, text))) }
+
+  const looked = look(yaml, at)
+  const strange = yaml.warnings.map((warning) => at(warning.pos[0], [], wordsOf(warning, text)))
+  const mistakes = [...strange, ...looked.mistakes]
+  if (looked.aliasesBroken) return { mistakes }
+  try {
+    return {
+      document: { value: yaml.toJS({ maxAliasCount: aliasesMax }), placeOf: (path, part) => place(yaml, lines, path, part) },
+      mistakes,
+    }
+  } catch {
+    // Only aliases can be what it refuses: the rest was looked at above.
+    return {
+      mistakes: [...mistakes, at(looked.firstAlias, [], `its aliases stand for too much; repeat at most ${aliasesMax} parts by alias`)],
+    }
+  }
+}
+
+const aliasesMax = 100
+/** A schema may be as deep as that, and stands a few levels deep in its file. */
+const depthMax = limits.schemaDepthMax + 8
+
+const jsonFaults = {
+  unexpected: 'is not JSON from here on',
+  unfinished: 'ends before its JSON does',
+  'too-deep': `is nested deeper than ${depthMax} levels`,
+}
+
+/** Where the text opens one level too many; undefined: nowhere. */
+function tooDeepAt(text: string): number | undefined {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    // A level takes up to two places: the collection, and what is read of it.
+    if (parser.stack.length > 2 * depthMax) return parser.offset
+  }
+  return undefined
+}
+
+/** Our words where the parser's do not say what to do. */
+function wordsOf({ code, message, pos: [offset] }: YAMLError, text: string): string {
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return 'is indented by a tab; use spaces'
+    case 'MULTIPLE_DOCS':
+      return 'has a second document from here on; write one agent into each file'
+    case 'TAG_RESOLVE_FAILED':
+      return 'has a tag (!...), which means nothing here; remove it, or put quotes around the text'
+    case 'BAD_DIRECTIVE':
+      return 'has a directive (%...), which means nothing here; remove it'
+    default: {
+      const words = message.replace(/(?<=\S): .*$/s, '') // after such a colon it quotes the text (D3)
+      return `is not YAML: ${words.charAt(0).toLowerCase()}${words.slice(1)}${hintAt(text, offset)}`
+    }
+  }
+}
+
+/** The braces of a variable are read as a mapping, where they stand inside of [ ] or { } without quotes. */
+function hintAt(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1
+  const end = text.indexOf('\n', offset)
+  const line = text.slice(start, end < 0 ? undefined : end)
+  return /[[{][^\n]*\$\{/.test(line) ? ` (inside of [ ] and { }, put quotes around "\${NAME}")` : ''
+}
+
+// ── What the parser lets pass ──
+
+type Looked = { mistakes: Mistake[]; aliasesBroken: boolean; firstAlias: number }
+
+function look(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mistake): Looked {
+  const looked: Looked = { mistakes: [], aliasesBroken: false, firstAlias: -1 }
+  const anchors = new Set<string>()
+  lookAt(yaml.contents, [], [])
+  return looked
+
+  /** `around`: the anchors of what the node stands in. */
+  function lookAt(node: unknown, path: Path, around: readonly string[]): void {
+    if (!isNode(node)) return
+    const offset = node.range?.[0] ?? 0
+    if (isAlias(node)) {
+      if (looked.firstAlias < 0) looked.firstAlias = offset
+      if (!anchors.has(node.source)) refuseAlias(offset, path, `refers to &${node.source}, which is not above; write the value itself`)
+      else if (around.includes(node.source)) refuseAlias(offset, path, `refers to &${node.source}, of which it is a part`)
+      return
+    }
+    if (node.anchor !== undefined) anchors.add(node.anchor)
+    const inside = node.anchor === undefined ? around : [...around, node.anchor]
+    if (isScalar(node)) lookAtScalar(node.value, offset, path)
+    if (isSeq(node)) for (const [index, item] of node.items.entries()) lookAt(item, [...path, index], inside)
+    if (isMap(node)) {
+      const seen = new Map<string, number>()
+      for (const { key, value } of node.items) {
+        const name = nameOf(key)
+        const keyOffset = offsetOf(key)
+        const first = seen.get(name)
+        if (first === undefined) seen.set(name, keyOffset)
+        else complain(keyOffset, [...path, name], `is given twice, first in line ${at(first, [], '').line}; keep one`)
+        lookAtScalar(name, keyOffset, path)
+        lookAt(value, [...path, name], inside)
+      }
+    }
+  }
+
+  function lookAtScalar(value: unknown, offset: number, path: Path): void {
+    if (typeof value === 'number' && !Number.isFinite(value)) complain(offset, path, 'is no number that JSON can hold')
+    if (typeof value === 'string' && !value.isWellFormed())
+      complain(offset, path, 'has half of a surrogate pair (\\ud800 to \\udfff) in it')
+  }
+
+  function refuseAlias(offset: number, path: Path, words: string): void {
+    looked.aliasesBroken = true
+    complain(offset, path, words)
+  }
+
+  function complain(offset: number, path: Path, words: string): void {
+    looked.mistakes.push(at(offset, path, words))
+  }
+}
+
+// ── Places ──
+
+function place(yaml: Yaml, lines: LineCounter, path: Path, part: 'key' | 'value' = 'value'): Place {
+  let node: unknown = yaml.contents
+  let key = offsetOf(node)
+  let value = key
+  for (const step of path) {
+    const found = member(resolved(node, yaml), step)
+    if (found === undefined) return placeAt(lines, key)
+    key = offsetOf(found.key ?? found.value)
+    // A value that is not written stands behind its colon, maybe lines below.
+    value = isScalar(found.value) && found.value.source === '' && found.value.type === 'PLAIN' ? key : offsetOf(found.value)
+    node = found.value
+  }
+  return placeAt(lines, part === 'key' ? key : value)
+}
+
+function resolved(node: unknown, yaml: Yaml): unknown {
+  return isAlias(node) ? node.resolve(yaml) : node
+}
+
+function member(node: unknown, step: string | number): { key?: unknown; value: unknown } | undefined {
+  if (isSeq(node)) return typeof step === 'number' && step < node.items.length ? { value: node.items[step] } : undefined
+  return isMap(node) ? node.items.findLast(({ key }) => nameOf(key) === String(step)) : undefined
+}
+
+function nameOf(key: unknown): string {
+  return isScalar(key) ? String(key.value) : ''
+}
+
+function offsetOf(node: unknown): number {
+  return isNode(node) ? ((node as YamlNode).range?.[0] ?? 0) : 0
+}
+
+function placeAt(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset)
+  return { line: Math.max(line, 1), column: Math.max(col, 1) }
+}
+
+function placeIn(text: string, offset: number): Place {
+  const before = text.slice(0, offset)
+  const line = before.split('\n').length
+  return { line, column: offset - before.lastIndexOf('\n') }
+}

@@ -1,0 +1,255 @@
+// Bundles of real runs: the stages on the embedded bus, a scripted model behind real HTTP, real processes as tools.
+
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { ExportOptions } from '../../../../apps/bundles/export/export.ts'
+import { exportBundle } from '../../../../apps/bundles/export/export.ts'
+import { recordsOf } from '../../../../apps/history/inspect/recorded.ts'
+import { timelineOf } from '../../../../apps/history/inspect/timeline-of.ts'
+import type { OpenLog } from '../../../../apps/history/open-log.ts'
+import { withLog } from '../../../../apps/history/open-log.ts'
+import type { Bundle } from '../../../../shared/bus/bundle/bus.ts'
+import { refuseCutTurns } from '../../../../shared/bus/bundle/bus.ts'
+import type { BundleTurn } from '../../../../shared/bus/bundle/format.ts'
+import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import type { Message } from '../../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../../shared/contract/partition.ts'
+import type { TopicName } from '../../../../shared/contract/topology.ts'
+import { topicSpecs, topics } from '../../../../shared/contract/topology.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
+import { toRecord } from '../../../../shared/runtime/record.ts'
+import type { Settings } from '../../../../shared/settings/settings.ts'
+import { readSettings } from '../../../../shared/settings/settings.ts'
+import { foldedAgain } from '../../../support/folded-again.ts'
+import { userMessage } from '../../../support/messages.ts'
+import { output } from '../../../support/output.ts'
+import type { Pipeline, PipelineOptions } from '../../../support/pipeline.ts'
+import { withPipeline } from '../../../support/pipeline.ts'
+import { always, call, says, script, text } from '../../../support/script.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-export-'))
+  file = join(folder, 'incident.weir')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+type World = Pipeline & { settings: Settings }
+
+/** Whoever says `loop` gets a model that loops, everybody else one that calls a tool once. */
+async function run(test: (world: World) => Promise<void>, scripted?: PipelineOptions['model']): Promise<void> {
+  const loop = always(() => says(call('exec', {})))
+  let settings: Settings | undefined
+  await withPipeline(
+    {
+      model(request, number) {
+        if (scripted !== undefined) return scripted(request, number)
+        const said = JSON.stringify(request.messages)
+        if (said.includes('loop')) return loop(request)
+        return said.includes('tool_result') ? says(text(`done ${number}`)) : says(call('exec', { command: 'ls' }))
+      },
+      openBus(to) {
+        settings = readSettings({ dataFolder: to }, {})
+        return openEmbeddedBus({ file: join(to, 'weir.db'), clock: systemClock })
+      },
+    },
+    async (pipeline) => test({ ...pipeline, settings: settings as Settings }),
+  )
+}
+
+async function exported({ settings }: World, options: Partial<ExportOptions> = {}): Promise<string> {
+  const { stream, text } = output()
+  expect(await exportBundle({ output: file, ...options }, settings, stream)).toBe(0)
+  return text()
+}
+
+function look<T>({ settings }: World, see: (log: OpenLog) => Promise<T>): Promise<T> {
+  return withLog(settings, see, { bundle: file })
+}
+
+function turnsIn(world: World): Promise<BundleTurn[]> {
+  return look(world, async ({ bundle }) => [...(bundle?.turns() ?? [])])
+}
+
+/** All keys of all records, but of policies. */
+async function keysIn(log: OpenLog): Promise<Set<string>> {
+  const keys = new Set<string>()
+  for (const topic of Object.keys(topics) as TopicName[])
+    for (const { partition, begin, end } of await log.bus.ends(log.topicPrefix + topic))
+      for (const record of await log.bus.read({ topic: log.topicPrefix + topic, partition, from: begin, to: end, limit: 100_000 }))
+        keys.add(record.key)
+  return keys
+}
+
+describe('weir export', () => {
+  it('keeps what an inspection shows, and every stage folds it again to the same records, byte for byte', async () => {
+    await run(async (world) => {
+      await world.ask('please loop', { conversation: 'bad' })
+      await world.ask('hello', { conversation: 'good' })
+      await world.ask('again', { conversation: 'good' })
+      expect(await exported(world)).toContain('2 conversations, 3 turns')
+      const shown = (log: OpenLog) => recordsOf('good', log).then((records) => timelineOf('good', records, { reasoning: true }))
+      expect(await look(world, shown)).toEqual(await withLog(world.settings, shown))
+      const { compared, missing, differing } = await look(world, foldedAgain)
+      expect({ missing, differing }).toEqual({ missing: [], differing: [] })
+      expect(compared).toBeGreaterThan(50)
+    })
+  })
+
+  it('takes whole turns of the time asked for, with the history that their requests read, and no trace of anybody else', async () => {
+    await run(async (world) => {
+      await world.ask('first', { conversation: 'good' })
+      await world.ask('somebody else', { conversation: 'other' })
+      const since = new Date(systemClock.now() + 1).toISOString()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      await world.ask('second', { conversation: 'good' })
+      expect(await exported(world, { since })).toContain('1 conversation, 1 turn,')
+      expect([...(await look(world, keysIn))].filter((key) => key.includes('other'))).toEqual([])
+      const history = await look(world, (log) =>
+        log.bus.list({ topic: 'weir.history', partition: partitionOf('good', log.partitions), prefix: '["good",' }),
+      )
+      expect(history).toHaveLength(5) // of both turns: the message, and two rounds of the first, one of the second
+      const { missing, differing } = await look(world, foldedAgain)
+      expect({ missing, differing }).toEqual({ missing: [], differing: [] })
+    })
+  })
+
+  it('takes a turn for whole though somebody wrote under its key into another partition', async () => {
+    await run(async (world) => {
+      const { bus, topicPrefix, partitions } = world.wiring
+      const partition = (partitionOf('good', partitions) + 1) % partitions
+      const message = userMessage({ conversation: 'good', messageId: 'stray' })
+      for (let n = 0; n < 3; n += 1) await bus.append([toRecord({ topic: `${topicPrefix}conversation-events`, partition, message })])
+      await world.ask('first', { conversation: 'good' })
+      expect(await exported(world)).not.toContain('no longer')
+      expect(await turnsIn(world)).toMatchObject([{ conversation: 'good', whole: true }])
+    })
+  })
+
+  it('takes the turns that ended as it was asked', async () => {
+    await run(async (world) => {
+      await world.ask('hello', { conversation: 'good' })
+      world.agent.settings.policy.loop.schemaFailureEndsTurn = true
+      await world.ask('please loop', { conversation: 'bad' })
+      await exported(world, { where: ['failureClass=deterministic'] })
+      expect((await turnsIn(world)).map(({ conversation, failureClass }) => [conversation, failureClass])).toEqual([
+        ['bad', 'deterministic'],
+      ])
+      await expect(
+        exportBundle({ output: file, where: ['cap=calls'], force: true }, world.settings, output().stream),
+      ).rejects.toMatchObject({
+        code: 'conversation.unknown',
+        message:
+          'the log has no turn of any conversation that is as you asked; the turns there have no cap: weir conversations shows what there is',
+      })
+      await expect(
+        exportBundle({ output: file, where: ['failureClass=no_progress'], force: true }, world.settings, output().stream),
+      ).rejects.toThrow(/that is as you asked; the turns there have failureClass deterministic: weir conversations/)
+      expect((await turnsIn(world)).length).toBe(1) // what was there stays until there is something in its place
+    })
+  })
+
+  it('refuses to write over a file, and leaves nothing behind when it cannot go on', async () => {
+    await run(async (world) => {
+      await world.ask('hello')
+      await exported(world, { conversation: ['c'] })
+      const again = exportBundle({ output: file }, world.settings, output().stream)
+      await expect(again).rejects.toMatchObject({ code: 'output.exists' })
+      await exported(world, { force: true })
+      rmSync(file)
+      const unknown = exportBundle({ output: file, conversation: ['nobody'] }, world.settings, output().stream)
+      await expect(unknown).rejects.toMatchObject({ code: 'conversation.unknown' })
+      expect(existsSync(file)).toBe(false)
+      expect(readdirSync(folder)).toEqual([])
+    })
+  })
+
+  it('replaces what rules name wherever it was said, equal by equal, and nothing of it is in the file', async () => {
+    const rules = join(folder, 'rules.yaml')
+    const pointer = "- { name: customer, tool: 'ex*', pointer: /customer/name }"
+    writeFileSync(
+      rules,
+      `rules:\n  ${pointer}\n  - { name: mail, pattern: '[a-z]+@[a-z.]+' }\n  - { name: pin, in: user, pattern: '\\b\\d{3}\\b', replace: length }\n`,
+    )
+    const command = 'tell ada@example.org of Ada "L." Lovelace'
+    const replies = script(
+      says(call('exec', { command, customer: { name: 'Ada "L." Lovelace' } })),
+      says(text('Ada "L." Lovelace knows, 123 times.')),
+    )
+    await run(async (world) => {
+      await world.ask('write to ada@example.org, PIN 123', { conversation: 'c', messageId: 'm1' })
+      expect(await exported(world, { redact: rules })).toContain('redacted, so a replay may decide otherwise')
+      const bytes = readFileSync(file).toString('latin1')
+      for (const secret of ['Lovelace', 'ada@', 'PIN 1', '123 times']) expect(bytes.includes(secret)).toBe(false)
+      const [turn] = (await look(world, async (log) => timelineOf('c', await recordsOf('c', log), { reasoning: true }))).turns
+      const [, mail = ''] = /^write to (mail-[0-9a-f]{12}), PIN xxxx$/.exec(turn?.text ?? '') ?? []
+      const [, name = ''] = /^(customer-[0-9a-f]{12}) knows, xxxx times\.$/.exec(turn?.rounds[1]?.response?.text ?? '') ?? []
+      expect(turn?.rounds[0]?.calls[0]?.raw).toBe(JSON.stringify({ command: `tell ${mail} of ${name}`, customer: { name } }))
+      expect(turn?.rounds[0]?.calls[0]?.result?.text).toBe(`ran: tell ${mail} of ${name}`)
+      expect(await look(world, async ({ bundle }) => bundle?.facts.redaction)).toBe('customer, mail, pin')
+
+      writeFileSync(rules, 'rules: [{ name: tool, pattern: ran }]')
+      await exported(world, { bundle: file, redact: rules, force: true }) // a bundle of the bundle
+      expect(await look(world, async ({ bundle }) => bundle?.facts)).toMatchObject({
+        source: 'embedded',
+        redaction: 'customer, mail, pin, tool',
+      })
+    }, replies)
+  })
+
+  it('refuses rules that it cannot use, and says which', async () => {
+    const rules = join(folder, 'rules.yaml')
+    const settings = readSettings({ dataFolder: folder }, {})
+    for (const [content, told] of [
+      ['rules: []', 'has no rules'],
+      ['rules: [{ name: a, pattern: "(" }]', 'rules[0].pattern is no regular expression'],
+      ['rules: [{ name: a, pattern: b, point: /c }]', 'did you mean pointer?'],
+      ['rules: [{ name: a }]', 'needs either a pattern or a pointer'],
+      ['rules: [{ name: a, pattern: b, in: everywhere }]', 'must be of user, text'],
+    ] as const) {
+      writeFileSync(rules, content)
+      const refused = exportBundle({ output: file, redact: rules }, settings, output().stream)
+      await expect(refused).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining(told) })
+    }
+  })
+
+  it('takes turns together that waited for one another, and everything of a conversation that is named', async () => {
+    await run(async (world) => {
+      const first = world.ask('one', { conversation: 'c' })
+      const until = new Date(systemClock.now() + 60_000).toISOString()
+      await Promise.all([first, world.ask('two', { conversation: 'c' })])
+      expect(await exported(world, { until })).toContain('1 conversation, 2 turns,')
+      const { missing, differing } = await look(world, foldedAgain)
+      expect({ missing, differing }).toEqual({ missing: [], differing: [] })
+      expect(await exported(world, { conversation: ['c'], force: true })).toContain('1 conversation, 2 turns,')
+    })
+  })
+
+  it('takes a turn that has not ended as it is, and says so; and one whose beginning retention took', async () => {
+    const settings = readSettings({ dataFolder: folder }, {})
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    await bus.ensureTopics(topicSpecs('weir.', 1))
+    const write = (topic: TopicName, message: Message) => bus.append([toRecord({ topic: `weir.${topic}`, partition: 0, message })])
+    await write('conversation-events', userMessage({ conversation: 'open' }))
+    await write('activity', { type: 'turn-started', conversation: 'open', turn: 0, messageId: 'm1', agent: 'agent' })
+    await write('activity', { type: 'round-started', conversation: 'cut', turn: 7, round: 3, callsLeft: 9, nudged: false })
+    await bus.close()
+    const told = async (conversation: string) => {
+      const { stream, text } = output()
+      await exportBundle({ output: file, conversation: [conversation], force: true }, settings, stream)
+      return text()
+    }
+    expect(await told('open')).toContain('1 turn had not ended')
+    expect(await told('cut')).toContain('the log has no longer got the beginning of 1 turn')
+    await withLog(
+      settings,
+      async ({ bundle }) => expect(() => refuseCutTurns(bundle as Bundle)).toThrow('lacks the beginning of turn 7 of cut'),
+      {
+        bundle: file,
+      },
+    )
+  })
+})

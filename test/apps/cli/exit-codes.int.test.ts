@@ -1,0 +1,124 @@
+// One rule for a file that cannot be used, whichever command was given it (E1 and E2 of apps/terminal/ending.ts).
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { bundleFile } from '../replay/bundled-log.ts'
+
+const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'weir-exit-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+beforeAll(() => {
+  const whole = readFileSync(bundleFile('i3-no-termination'))
+  writeFileSync(join(folder, 'cut.weir'), whole.subarray(0, whole.length / 2))
+  const flipped = Buffer.from(whole)
+  flipped[5_000] = (flipped[5_000] as number) ^ 1
+  writeFileSync(join(folder, 'flipped.weir'), flipped)
+  writeFileSync(join(folder, 'there.html'), 'mine')
+})
+
+async function run(...args: string[]): Promise<{ code: number | null; errors: string }> {
+  const child = spawn(weir, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const [code] = await once(child, 'close')
+  return { code, errors }
+}
+
+describe('a bundle that was cut', () => {
+  it.each([
+    [['inspect', 'cut.weir']],
+    [['report', 'cut.weir', '-o', 'new.html']],
+    [['export', '--bundle', 'cut.weir', '-o', 'new.weir']],
+    [['import', 'cut.weir', '--data-folder', 'new']],
+    [['judge', 'cut.weir']],
+    [['replay', 'cut.weir']],
+  ])(
+    'ends weir %j with 2, and leaves nothing',
+    async (args) => {
+      expect(await run(...args)).toEqual({ code: 2, errors: expect.stringMatching(/cut\.weir is damaged: it was cut: \d+ of \d+ bytes/) })
+      expect(readdirSync(folder).sort()).toEqual(['cut.weir', 'flipped.weir', 'there.html'])
+    },
+    120_000,
+  )
+})
+
+describe('a bundle beside flags that name a log', () => {
+  const bundle = bundleFile('i3-no-termination')
+  it.each([
+    [['inspect', bundle, '--data-folder', 'd'], '--data-folder'],
+    [['inspect', 'c', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
+    [['report', bundle, '--bus', 'embedded', '-o', 'new.html'], '--bus'],
+    [['replay', bundle, '--bus', 'kafka', '--bootstrap-server', 'k:9092'], '--bus and --bootstrap-server'],
+    [['export', '--bundle', bundle, '--topic-prefix', 'p.', '-o', 'new.weir'], '--topic-prefix'],
+    [['dead-letters', 'list', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
+    [['conversations', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
+    [['tail', 'activity', '--bundle', bundle, '--data-folder', 'd'], '--data-folder'],
+  ])(
+    'ends weir %j with 2, and says which to leave out',
+    async (args, flags) => {
+      const words = `leave out ${flags} to read the bundle, or the bundle to read the log`
+      expect(await run(...args)).toEqual({ code: 2, errors: expect.stringContaining(words) })
+    },
+    120_000,
+  )
+})
+
+describe('a folder that cannot be used', () => {
+  it.each([
+    [['inspect', 'c', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['report', '-o', 'new.html', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['export', '-o', 'new.weir', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['dead-letters', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['replay', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
+    [['import', bundleFile('i3-no-termination'), '--data-folder', 'there.html/d'], 'the folder there.html/d cannot be made'],
+    [['export', '--bundle', bundleFile('i3-no-termination'), '-o', 'there.html/new.weir'], 'there.html/new.weir cannot be written'],
+  ])(
+    'ends weir %j with 2',
+    async (args, words) => {
+      expect(await run(...args)).toEqual({ code: 2, errors: expect.stringContaining(words) })
+    },
+    120_000,
+  )
+})
+
+it('ends with 1 for a conversation that is not there, and says where the others are listed', async () => {
+  expect(await run('inspect', bundleFile('i3-no-termination'), 'quite-another')).toEqual({
+    code: 1,
+    errors: expect.stringMatching(
+      /there is no conversation quite-another; the newest are .* \(weir conversations --bundle \S+\.weir lists more\)\n$/,
+    ),
+  })
+}, 120_000)
+
+it('ends with 2 for a flipped byte, for a file that is there already, and for trouble where 1 is an answer', async () => {
+  const results = await Promise.all([
+    run('inspect', 'flipped.weir'),
+    run('report', bundleFile('i3-no-termination'), '-o', 'there.html'),
+    run('policy', 'diff', '*', '--data-folder', 'nowhere'),
+  ])
+  expect(results).toEqual([
+    { code: 2, errors: expect.stringContaining('flipped.weir is damaged: its content is not what it was made with') },
+    { code: 2, errors: expect.stringContaining('there.html is there already') },
+    { code: 2, errors: expect.stringContaining('there is no log at nowhere') },
+  ])
+}, 120_000)
+
+it('is told by --help, of the command too', async () => {
+  const said = async (...args: string[]) => {
+    const child = spawn(weir, [...args, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let text = ''
+    for await (const piece of child.stdout.setEncoding('utf8')) text += piece
+    return text
+  }
+  expect(await said()).toContain('Exit codes: 0 done, or the answer is yes.')
+  expect(await said('inspect')).toContain('Exit codes: 0 done; 1 there is no such conversation, or trouble; 2 flags,')
+  expect(await said('judge')).toContain('Exit codes: 0 all are as labelled, or none has a label; 1 one is not; 2 trouble, also bad usage.')
+}, 120_000)

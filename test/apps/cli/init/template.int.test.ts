@@ -1,0 +1,43 @@
+// The files that `weir init` writes, before anybody has changed them.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { loadAgents } from '../../../../client/weir.ts'
+import { agentFolder } from '../../../shared/agents/file/agent-folder.ts'
+
+const template = join(import.meta.dirname, '../../../../apps/cli/init/template')
+const file = (name: string) => readFileSync(join(template, name), 'utf8')
+const environment = { ANTHROPIC_API_KEY: 'key', TICKETS_TOKEN: 'token-0123456789', PATH: process.env.PATH }
+
+describe('what weir init writes', () => {
+  it('is an agent that can be used, with a program and a module as tools', () => {
+    const agent = loadAgents(join(template, 'agent.yaml'), environment).get('starter')
+    expect(agent?.model).toEqual({ provider: 'anthropic', name: 'claude-sonnet-5-5', apiKey: 'key', maxOutputTokens: 4096 })
+    expect(agent?.tools.map(({ declaration, run }) => [declaration.name, run.kind])).toEqual([
+      ['list_files', 'command'],
+      ['read_file', 'module'],
+    ])
+  })
+
+  it('has a tool behind a URL that can be used when its # are taken away', () => {
+    const lines = file('agent.yaml').split('\n')
+    const first = lines.findIndex((line) => line.includes('# - name: search_tickets'))
+    const text = lines.map((line, i) => (i < first ? line : line.replace('# ', ''))).join('\n')
+    const folder = agentFolder({
+      'agent.yaml': text,
+      'tools/list-files.mjs': file('tools/list-files.mjs'),
+      'tools/read-file.mjs': file('tools/read-file.mjs'),
+    })
+    try {
+      const agent = loadAgents(join(folder.path, 'agent.yaml'), environment).get('starter')
+      expect(agent?.tools.at(-1)?.run).toEqual({
+        kind: 'http',
+        url: 'https://tickets.example.com/api/search',
+        headers: { Authorization: 'Bearer token-0123456789' },
+      })
+    } finally {
+      folder.remove()
+    }
+  })
+})

@@ -1,0 +1,44 @@
+// `weir demo --data-folder`: the log of what was played is kept, and takes the place of no other one.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from '@jest/globals'
+import { runDemo } from '../../../apps/demo/demo.ts'
+import { logFileIn } from '../../../client/open-bus.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { decode } from '../../../shared/codec/codec.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { readSettings } from '../../../shared/settings/settings.ts'
+import { output } from '../../support/output.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-kept-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const settings = readSettings({ partitions: '1', logLevel: 'silent' }, {})
+
+it('keeps the turn in the folder that was named, and says how to look at it', async () => {
+  const { stream, text } = output()
+  await runDemo({ bad: 'reflex', keptIn: folder }, settings, stream)
+  expect(text()).toMatch(
+    /Next:\n.* inspect demo --data-folder .*\n.* export --data-folder .*\n.* replay demo\.weir .*\n.* replay .* --set .*\n.* report demo\.weir /,
+  )
+  const bus = await openEmbeddedBus({ file: logFileIn(folder), clock: systemClock, readOnly: true })
+  try {
+    const [opened] = await bus.read({ topic: `${settings.topicPrefix}conversation-events`, partition: 0, from: 0, limit: 1 })
+    expect(decode(opened?.value as Uint8Array)).toMatchObject({ type: 'user-message', conversation: 'demo' })
+  } finally {
+    await bus.close()
+  }
+})
+
+it('plays nothing where there is a log already, and leaves that as it is', async () => {
+  writeFileSync(logFileIn(folder), 'mine')
+  const { stream, text } = output()
+  const refused = runDemo({ bad: 'reflex', keptIn: folder }, settings, stream)
+  await expect(refused).rejects.toMatchObject({ code: 'output.exists', message: expect.stringContaining('--data-folder') })
+  expect([text(), readFileSync(logFileIn(folder), 'utf8'), existsSync(`${logFileIn(folder)}-wal`)]).toEqual(['', 'mine', false])
+})

@@ -1,0 +1,149 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { newestConversations } from '../../../../apps/history/conversations/conversations.ts'
+import { newestIds } from '../../../../apps/history/conversations/newest-activity.ts'
+import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
+import type { Bus } from '../../../../shared/contract/bus.ts'
+import type { Message, TurnFinished } from '../../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../../shared/contract/partition.ts'
+import type { TopicName } from '../../../../shared/contract/topology.ts'
+import { historyKey, topicSpecs } from '../../../../shared/contract/topology.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
+import { toRecord } from '../../../../shared/runtime/record.ts'
+import { userMessage } from '../../../support/messages.ts'
+
+const partitions = 3
+let bus: Bus
+let now = 1_000
+beforeEach(async () => {
+  now = 1_000
+  bus = await openEmbeddedBus({ file: ':memory:', clock: { ...systemClock, now: () => now } })
+  await bus.ensureTopics(topicSpecs('weir.', partitions))
+})
+afterEach(() => bus.close())
+
+const progress = { expect() {}, read() {}, end() {} }
+let hasIndex = true
+const log = () => ({ bus, topicPrefix: 'weir.', partitions, hasIndex, progress })
+
+/** Each a millisecond later than what was written before. */
+async function write(topic: TopicName, message: Message & { conversation: string }): Promise<number> {
+  now += 1
+  const [appended] = await bus.append([
+    toRecord({ topic: `weir.${topic}`, partition: partitionOf(message.conversation, partitions), message }),
+  ])
+  return appended?.offset ?? -1
+}
+
+async function begin(conversation: string): Promise<number> {
+  const turn = await write('conversation-events', userMessage({ conversation, agent: `agent of ${conversation}` }))
+  await entry(conversation, turn, 0)
+  await write('activity', { type: 'turn-started', conversation, turn, messageId: 'm1', agent: 'agent' })
+  return turn
+}
+
+async function entry(conversation: string, turn: number, round: number): Promise<void> {
+  const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 10, cacheWriteTokens: 1 }
+  const response =
+    round === 0 ? null : { attempt: 'a', text: '', reasoning: '', calls: [], stop: 'end' as const, finish: '', usage, textCalls: null }
+  await write('history', { type: 'history-entry', conversation, turn, round, user: null, response, results: [], nudge: null, note: null })
+}
+
+async function finish(conversation: string, turn: number, fields: Partial<TurnFinished> = {}): Promise<void> {
+  const totals = { rounds: 1, calls: 0, inputTokens: 1, outputTokens: 1, wallMs: 1 }
+  const how = { outcome: 'answered', reply: '', reason: 'the model answered', class: null, cap: null } as const
+  await write('activity', { type: 'turn-finished', conversation, turn, messageId: 'm1', ...how, totals, ...fields })
+}
+
+const answered = { outcome: 'answered', class: null, cap: null, reason: 'the model answered' }
+
+describe.each([
+  ['by an index of the history', true],
+  ['by reading the history through', false],
+])('the newest conversations, %s,', (_, isIndexed) => {
+  beforeEach(() => {
+    hasIndex = isIndexed
+  })
+
+  it('come in the order of their last activity, over all partitions, with turns and tokens of the whole conversation', async () => {
+    for (const conversation of ['a', 'b', 'c', 'd', 'a']) {
+      const turn = await begin(conversation)
+      await entry(conversation, turn, 1)
+      await finish(conversation, turn)
+    }
+    const found = await newestConversations(log(), 10)
+    expect(found.map(({ conversation, turns }) => [conversation, turns])).toEqual([
+      ['a', 2],
+      ['d', 1],
+      ['c', 1],
+      ['b', 1],
+    ])
+    expect(found[0]).toEqual({
+      ...{ conversation: 'a', agent: 'agent of a', turns: 2, inputTokens: 222, outputTokens: 10 },
+      last: { ...answered, at: now },
+    })
+    expect(await newestIds(log(), 2)).toEqual(['a', 'd'])
+  })
+
+  it('count a round once, however often it was written, and none that was taken away', async () => {
+    for (const conversation of ['written twice', 'forgotten']) {
+      const turn = await begin(conversation)
+      await entry(conversation, turn, 1)
+      await entry(conversation, turn, 1)
+      await finish(conversation, turn)
+    }
+    for (const round of [0, 1]) {
+      const key = historyKey({ conversation: 'forgotten', turn: 0, round })
+      await bus.append([{ topic: 'weir.history', partition: partitionOf('forgotten', partitions), key, value: null }])
+    }
+    const found = await newestConversations(log(), 10)
+    expect(found.map(({ conversation, turns, outputTokens }) => [conversation, turns, outputTokens])).toEqual([
+      ['forgotten', 0, 0],
+      ['written twice', 1, 5],
+    ])
+  })
+
+  it('are open until their last turn has its end, whatever was refused meanwhile and whatever came late', async () => {
+    const open = await begin('open')
+    await finish('open', open + 1, { messageId: 'm2', outcome: 'failed', class: 'transient' })
+    const over = await begin('over')
+    await finish('over', over, { outcome: 'cancelled', class: 'cancelled' })
+    const late = { conversation: 'over', turn: over, round: 1, ordinal: 0, name: 'exec', status: 'ok', reason: '', durationMs: 1 } as const
+    await write('activity', { type: 'call-finished', ...late })
+    await finish('over', over + 1, { messageId: 'm3', outcome: 'failed', class: 'deterministic' })
+    expect((await newestConversations(log(), 10)).map(({ conversation, last }) => [conversation, last.outcome])).toEqual([
+      ['over', 'cancelled'],
+      ['open', 'open'],
+    ])
+  })
+
+  it('tell what became of the message where no turn ever began', async () => {
+    await finish('refused', 0, { outcome: 'failed', class: 'deterministic', reason: 'too large' })
+    expect(await newestConversations(log(), 10)).toEqual([
+      {
+        ...{ conversation: 'refused', agent: null, turns: 0, inputTokens: 0, outputTokens: 0 },
+        last: { outcome: 'failed', class: 'deterministic', cap: null, reason: 'too large', at: now },
+      },
+    ])
+  })
+
+  it('do not claim to know an end that is no longer in the log', async () => {
+    await entry('old', 7, 0)
+    await write('activity', { type: 'call-rejected', conversation: 'old', turn: 7, round: 1, ordinal: 0, name: 'exec', reason: 'x' })
+    expect(await newestConversations(log(), 10)).toMatchObject([{ conversation: 'old', last: { outcome: 'unknown' } }])
+  })
+
+  it('cost what is shown, not what is there', async () => {
+    for (let i = 0; i < 1_000; i += 1) await finish(`c${i}`, 0)
+    let read = 0
+    const counting: Bus = {
+      ...bus,
+      async read(range) {
+        const records = await bus.read(range)
+        read += records.length
+        return records
+      },
+    }
+    expect(await newestConversations({ ...log(), bus: counting }, 5)).toHaveLength(5)
+    expect(read).toBeLessThan(partitions * 140)
+  })
+})

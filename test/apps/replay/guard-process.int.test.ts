@@ -1,0 +1,219 @@
+// A guard's file that judges in a replay: a good one, and those that go wrong.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it, jest } from '@jest/globals'
+import { startGuardProcess } from '../../../apps/replay/guard/guard-process.ts'
+import { changedLog, rewritten } from './bundled-log.ts'
+import { changesBy, guardFiles, pass, passing } from './judged-by-file.ts'
+
+jest.setTimeout(120_000) // each test starts a process
+
+const { folder, guardFile } = guardFiles()
+const foreign = mkdtempSync(join(tmpdir(), 'weir-foreign-'))
+const elsewhere = join(foreign, 'else.mjs')
+writeFileSync(elsewhere, '')
+afterAll(() => rmSync(foreign, { recursive: true, force: true }))
+
+/** Vetoes from the third round on. */
+const third = `const seen = (state ?? 0) + 1
+  const verdict = (ordinal: number) => (seen < 3 ? { ordinal, verdict: 'pass' } : { ordinal, verdict: 'reject', code: 'enough', text: 'Enough.', evidence: 'three' })
+  return { state: seen, verdicts: round.calls.map(({ ordinal }: any) => verdict(ordinal)) }`
+
+describe('a guard in a replay', () => {
+  it('that lets everything pass changes nothing', async () => {
+    expect(await changesBy(guardFile(pass))).toEqual([])
+  })
+
+  it('is told where it would have vetoed first, and which calls had succeeded; it remembers a conversation as it does in production', async () => {
+    const [change] = await changesBy(guardFile(third))
+    expect(change).toMatchObject({ round: 3, was: null, is: { rung: 'veto', rule: 'mine@1', reason: 'three' }, roundsSaved: 4 })
+    expect(change?.refused.map(({ round }) => round)).toEqual([3, 4, 5, 6])
+  })
+
+  it('is told as no change where an earlier version of it had decided the same', async () => {
+    const earlier = { name: 'mine', version: '0', tools: [], deadlineMs: 1000, onTimeout: 'reject' as const, rules: null }
+    const [change, ...others] = await changesBy(guardFile(third), (record, message) => {
+      if (message.type === 'round-checked') return rewritten(record, { ...message, policy: { ...message.policy, guards: [earlier] } })
+      if (message.type !== 'round-executed' || message.round !== 3) return record
+      const results = message.results.map((result) => ({ ...result, status: 'vetoed' as const, reason: 'vetoed by guard mine: enough' }))
+      return rewritten(record, { ...message, results })
+    })
+    expect(change).toMatchObject({ round: 4, was: null, is: { rung: 'veto', rule: 'mine@1', calls: [0] } })
+    expect(others).toEqual([])
+  })
+
+  it('is asked about the conversation that was named, and about no other', async () => {
+    const file = guardFile('if (round.conversation === "other") throw new Error("not that one"); return pass(state, round)', passing)
+    const mixed: Parameters<typeof changedLog>[1] = (record, message) =>
+      message.type === 'round-cleared' && message.round === 2
+        ? { ...rewritten(record, { ...message, conversation: 'other' }), key: 'other' }
+        : record
+    await expect(changesBy(file, mixed)).rejects.toThrow(/not that one/)
+    expect(await changesBy(file, mixed, 'i3-no-termination')).toEqual([])
+  })
+
+  it.each([
+    ['throws', 'throw new Error("no idea")', /round 1 of turn 0 of conversation i3-no-termination: judge threw: no idea/],
+    ['loops for ever', 'for (;;);', /round 1 of .*: judge took longer than 1000 ms/],
+    ['answers nonsense', 'return { verdicts: "none" }', /round 1 of .*: its verdicts are no array/],
+    [
+      'ends its process',
+      'if (round.round === 3) process.exit(3); return pass(state, round)',
+      /its process ended while judging round 3 of turn 0 of conversation i3-no-termination \(exit code 3\)/,
+    ],
+  ])('that %s is refused, with its file and the round', async (_, judge, words) => {
+    const file = guardFile(judge, passing)
+    const refused = changesBy(file)
+    await expect(refused).rejects.toThrow(words)
+    await expect(refused).rejects.toThrow(file)
+  })
+
+  it('whose process ended between two questions is refused, too', async () => {
+    const judging = await startGuardProcess(guardFile(pass, 'process.on("message", () => setTimeout(() => process.exit(5), 1))'))
+    const { bus, topicPrefix, partitions } = await changedLog('i3-no-termination', (record) => record)
+    const topic = `${topicPrefix}rounds-cleared`
+    const all = Array.from({ length: partitions }, (_, partition) => bus.read({ topic, partition, from: 0, limit: 1 }))
+    const [record] = (await Promise.all(all)).flat()
+    const asked = async () => {
+      for (let times = 0; times < 1_000; times += 1) {
+        await judging.judge(0, record === undefined ? [] : [record])
+        await setTimeout(50)
+      }
+    }
+    await expect(asked()).rejects.toThrow(/its process ended while judging.* \(exit code 5\)/)
+  })
+
+  it('whose process sends what is no answer is refused, with the round', async () => {
+    // What it does to its own process is its own affair, until something of it arrives.
+    const forging = `${passing}
+const { flatMap } = Array.prototype
+Array.prototype.flatMap = function (this: any[], take: any) {
+  return this[0]?.topic === 'verdicts' ? [{ offset: 7, verdict: 'fine' }] : flatMap.call(this, take)
+} as any`
+    const file = guardFile('return pass(state, round)', forging)
+    await expect(changesBy(file)).rejects.toThrow(/sent what is no answer while judging round 1 of turn 0/)
+  })
+
+  it('has no environment, writes no file, starts nothing, asks nobody and tells nobody, and reads nothing once it judges', async () => {
+    const tried = [
+      `['environment', () => { if (Object.keys(process.env).length === 0) throw new Error('none') }]`,
+      `['file', () => fs.writeFileSync(${JSON.stringify(join(folder, 'out'))}, '')]`,
+      `['foreign file', () => fs.readFileSync(${JSON.stringify(elsewhere)})]`,
+      `['database', () => new (process.getBuiltinModule('node:sqlite').DatabaseSync)(${JSON.stringify(join(folder, 'out.db'))})]`,
+      `['process', () => spawnSync('true')]`,
+      `['thread', () => new Worker('1', { eval: true })]`,
+      `['address', () => connect(9)]`,
+      `['request', () => http.get('http://127.0.0.1:9')]`,
+      `['fetch', () => fetch('http://127.0.0.1:9')]`,
+      `['datagram', () => process.getBuiltinModule('node:dgram').createSocket('udp4').send('x', 9)]`,
+      `['name', () => lookup('localhost', () => {})]`,
+      `['server', () => http.createServer().listen(0)]`,
+      `['signal', () => process.kill(process.ppid, 0)]`,
+      `['message', () => process.send({ kind: 'judged', number: 2, rounds: [] })]`,
+    ]
+    const worldly = `import { spawnSync } from 'node:child_process'
+import { lookup } from 'node:dns'
+import fs from 'node:fs'
+import http from 'node:http'
+import { connect } from 'node:net'
+import { Worker } from 'node:worker_threads'
+const tried: [string, () => unknown][] = [${tried.join(',')}]
+const done = tried.filter(([, attempt]) => { try { attempt(); return true } catch { return false } }).map(([name]) => name)
+`
+    const file = guardFile('throw new Error("done: " + done + ".")', worldly)
+    await expect(changesBy(file)).rejects.toThrow(/judge threw: done: \./)
+  })
+
+  it('says what it may read where it reads something else, while it is loaded and while it judges', async () => {
+    const early = startGuardProcess(guardFile(pass, `import ${JSON.stringify(elsewhere)}`))
+    await expect(early).rejects.toThrow(`cannot be loaded: it reads ${elsewhere}, which a guard`)
+    const late = guardFile(
+      'readFileSync(import.meta.filename); return pass(state, round)',
+      `import { readFileSync } from 'node:fs'\n${passing}`,
+    )
+    await expect(changesBy(late)).rejects.toThrow(/round 1 of .*: judge threw: it reads .*guard-\d+\.ts, which a guard in a replay may not/)
+  })
+
+  it('loads packages that are links in its node_modules, as those of a workspace are, also where that is a link itself', async () => {
+    const workspace = join(folder, 'workspace')
+    const store = join(foreign, 'store')
+    for (const name of ['lib', 'scoped', 'mine']) mkdirSync(join(workspace, 'packages', name), { recursive: true })
+    mkdirSync(join(store, '@mine'), { recursive: true })
+    mkdirSync(join(store, 'plain'))
+    symlinkSync(store, join(workspace, 'node_modules'))
+    symlinkSync(join(workspace, 'packages', 'lib'), join(store, 'lib'))
+    symlinkSync(join(workspace, 'packages', 'scoped'), join(store, '@mine', 'scoped'))
+    symlinkSync(join(foreign, 'gone'), join(store, 'gone'))
+    const packages = [join(store, 'plain'), ...['lib', 'scoped', 'mine'].map((name) => join(workspace, 'packages', name))]
+    for (const made of packages) {
+      writeFileSync(join(made, 'package.json'), '{ "type": "module", "exports": "./index.js" }')
+      writeFileSync(join(made, 'index.js'), 'export const word = 1')
+    }
+    const guard = join(workspace, 'packages', 'mine', 'guard.mjs')
+    const imports = ['plain', 'lib', '@mine/scoped'].map((name) => `import ${JSON.stringify(name)}\n`).join('')
+    const judge = 'judge(state) { return { state, verdicts: [] } }'
+    writeFileSync(
+      guard,
+      `${imports}export default { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onTimeout: 'reject', ${judge} }`,
+    )
+    const started = await startGuardProcess(guard)
+    started.close()
+    expect(started.guard.name).toBe('mine')
+  })
+
+  it.each([
+    ['is none', 'export default 7', /default export must be a guard/],
+    ['throws while it is loaded', 'throw new Error("not today")', /not today/],
+    ['ends its process while it is loaded', 'process.exit(4)', /its process ended while loading it \(exit code 4\)/],
+    ['is not there', undefined, /there is no file/],
+  ])('that %s is refused when it is loaded', async (_, text, words) => {
+    const file = join(folder, `bad-${text?.length ?? 0}.ts`)
+    if (text !== undefined) writeFileSync(file, text)
+    const refused = startGuardProcess(file)
+    await expect(refused).rejects.toThrow(words)
+    await expect(refused).rejects.toThrow(file)
+  })
+
+  it.each([
+    ['loops', 'for (;;);'],
+    ['waits', 'await new Promise(() => {})'],
+  ])('that %s for ever while it is loaded is given up', async (_, before) => {
+    const file = guardFile(pass, before)
+    await expect(startGuardProcess(file, { loadMsMax: 500 })).rejects.toThrow(`${file}: loading it took longer than 0.5 s`)
+  })
+
+  it('ends with the replay, however that ended, also while it loops', async () => {
+    const replay = spawn(process.execPath, ['--input-type=module', '--eval', replaying, module, guardFile(pass, 'for (;;);')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const [pid] = (await once(replay.stdout, 'data')).map(Number)
+    replay.kill('SIGKILL')
+    while (isAlive(pid)) await setTimeout(50)
+  })
+})
+
+const module = fileURLToPath(new URL('../../../apps/replay/guard/guard-process.ts', import.meta.url))
+
+/** Says the number of the guard's process. */
+const replaying = `
+import { subscribe } from 'node:diagnostics_channel'
+subscribe('child_process', ({ process: child }) => child.once('spawn', () => process.stdout.write(String(child.pid))))
+const { startGuardProcess } = await import(process.argv[1])
+await startGuardProcess(process.argv[2])
+`
+
+function isAlive(pid = 0): boolean {
+  try {
+    process.kill(pid, 0)
+    // Whoever takes it in may be late in burying it.
+    return !existsSync('/proc') || !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}

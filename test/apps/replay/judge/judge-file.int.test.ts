@@ -1,0 +1,50 @@
+// `weir judge` of a file, as somebody at a terminal sees it.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { judgeFile } from '../../../../apps/replay/judge/judge.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
+import { output } from '../../../support/output.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-judge-'))
+const { isTTY } = process.stderr
+const { TERM = '' } = process.env
+
+/** What a terminal shows, where a second passes whenever somebody looks at the clock. No scenario is known that stops judging, so here the clock does. */
+function terminal(looksMax: number): () => string {
+  let looks = 0
+  let shown = ''
+  process.stderr.isTTY = true
+  process.env.TERM = 'xterm'
+  jest.spyOn(systemClock, 'monotonic').mockImplementation(() => {
+    looks += 1
+    if (looks > looksMax) throw new Error('the clock stands still')
+    return looks * 1_000
+  })
+  jest.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    shown += text
+    return true
+  })
+  return () => shown
+}
+
+afterEach(() => {
+  jest.restoreAllMocks()
+  process.stderr.isTTY = isTTY
+  process.env.TERM = TERM
+  rmSync(folder, { recursive: true })
+})
+
+describe('weir judge of a file', () => {
+  it('takes back how far it has come, also where judging comes to a halt', async () => {
+    const file = join(folder, 'scenarios.jsonl')
+    const steps = [{ kind: 'text', text: 'done' }]
+    writeFileSync(file, ['a', 'b', 'c'].map((id) => JSON.stringify({ id, steps })).join('\n'))
+    const shown = terminal(3)
+    await expect(judgeFile(file, {}, output().stream)).rejects.toThrow('the clock stands still')
+    expect(shown()).toContain('judging: 2 of 3 scenarios')
+    expect(shown().endsWith('\r\u001b[K')).toBe(true)
+  })
+})

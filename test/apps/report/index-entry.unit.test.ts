@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Logged } from '../../../apps/history/inspect/logged.ts'
+import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
+import { indexEntry } from '../../../apps/report/index-entry.ts'
+import { reportData } from '../../../apps/report/report-data.ts'
+import { conversationLog, response } from '../history/inspect/conversation-log.ts'
+import { longConversation } from './long-conversation.ts'
+import { inTurns } from './several-turns.ts'
+
+function entryOf(records: Logged[]) {
+  const { data } = reportData(timelineOf('c', records, { reasoning: false }), records, { partition: 0, topicPrefix: '' })
+  return indexEntry({ conversation: 'c', from: 0, to: 1, place: 0 }, data)
+}
+
+function spoken(end: Parameters<ReturnType<typeof conversationLog>['end']> | undefined): Logged[] {
+  const log = conversationLog()
+  const said = response({ text: 'done' })
+  log.begin()
+  log.ask(1)
+  log.answer(1, said)
+  log.check(1, said)
+  log.conclude(1, said)
+  if (end !== undefined) log.end(...end)
+  return log.records
+}
+
+describe('a conversation in the index of a page', () => {
+  it.each([
+    ['answered', spoken(['done'])],
+    ['unanswered', spoken(['', { outcome: 'failed', reason: 'gone', class: 'provider' }])],
+    ['unanswered', spoken(['', { outcome: 'capped', reason: 'a limit', cap: 'rounds', class: 'budget' }])],
+    ['limited', spoken(['done', { cap: 'rounds' }])],
+    ['limited', spoken(['', { outcome: 'cancelled', reason: 'the client cancelled it', class: 'cancelled' }])],
+    ['open', spoken(undefined)],
+  ] as const)('is %s', (group, records) => {
+    expect(entryOf(records)).toMatchObject({ group, rounds: 1, tokens: 15, openTurns: group === 'open' ? 1 : 0, cutTurns: 0 })
+  })
+
+  const failed = () => spoken(['', { outcome: 'failed', reason: 'gone', class: 'provider' }])
+  const asked = () => {
+    const log = conversationLog()
+    log.begin()
+    return log.records
+  }
+
+  it.each([
+    ['answered', [failed(), spoken(['done'])]],
+    ['limited', [failed(), spoken(['done', { cap: 'rounds' }])]],
+    ['open', [failed(), spoken(undefined)]],
+    ['open', [failed(), asked().slice(0, 1)]],
+    ['unanswered', [spoken(['done']), failed()]],
+  ] as const)('is %s by its newest turn, with the mark of the worst', (group, turns) => {
+    expect(entryOf(inTurns([...turns]))).toMatchObject({ group, tone: 'bad' })
+  })
+
+  it('is a loop first of all, however it ended', () => {
+    const records = longConversation(8, 5)
+    expect(entryOf(records)).toMatchObject({ group: 'loop', rounds: 8, loopRounds: 5, openTurns: 0 })
+    expect(entryOf(records.slice(0, -2))).toMatchObject({ group: 'loop', openTurns: 1 })
+  })
+
+  it('says of how many turns the log had no longer got the beginning', () => {
+    expect(entryOf(spoken(['done']).filter(({ topic }) => topic !== 'conversation-events'))).toMatchObject({ cutTurns: 1 })
+  })
+})

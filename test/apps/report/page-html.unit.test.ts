@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Script } from 'node:vm'
+import { describe, expect, it } from '@jest/globals'
+import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
+import { indexEntry } from '../../../apps/report/index-entry.ts'
+import { pageHtml } from '../../../apps/report/page-html.ts'
+import { reportData } from '../../../apps/report/report-data.ts'
+import { hostileConversation, hostileTexts } from './hostile-conversation.ts'
+
+const records = hostileConversation()
+const report = reportData(timelineOf('c', records, { reasoning: true }), records, { partition: 0, topicPrefix: 'weir.' })
+const entry = indexEntry({ conversation: hostileTexts.join(' '), from: 0, to: 1, place: 0 }, report.data)
+const html = pageHtml({ madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations: [entry] }, [report]).join('')
+const scripts = [...html.matchAll(/<script([^>]*)>([\s\S]*?)<\/script>/g)].map(([, attributes = '', text = '']) => ({ attributes, text }))
+
+const ownTags = new Set(['doctype', 'html', 'head', 'meta', 'title', 'body', 'div', 'p', 'span', 'b', 'h1', 'code', 'noscript'])
+
+describe('the file of a report', () => {
+  it('has no markup but its own, whatever texts are in it', () => {
+    expect(scripts.map(({ attributes }) => attributes.trim())).toEqual([
+      'type="application/json" id="index"',
+      'type="application/json" id="data-0"',
+      'type="application/json" id="records-0"',
+      '',
+    ])
+    const outside = html.replace(/<script[\s\S]*?<\/script>|<style>[\s\S]*?<\/style>/g, '')
+    const tags = [...outside.matchAll(/<[/!]?([a-z][a-z0-9]*)/g)].map(([, name]) => name)
+    expect(tags.filter((tag) => !ownTags.has(tag ?? ''))).toEqual([])
+    for (const { text } of scripts.slice(0, 3)) expect(text).not.toMatch(/[<>&]/)
+  })
+
+  it('gives back every text as it was', () => {
+    const data = JSON.parse(scripts[1]?.text ?? '')
+    const call = data.timeline.turns[0].rounds[0].calls[0]
+    for (const text of hostileTexts) {
+      expect(call.raw).toContain(text)
+      expect(call.result.text).toContain(text)
+    }
+  })
+
+  it('has no character that is unseen or turns text round', () => {
+    expect(html).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u)
+  })
+
+  it('lets run its own script and style only, and lets nothing be loaded or sent', () => {
+    const [, policy = ''] = /Content-Security-Policy" content="([^"]+)"/.exec(html) ?? []
+    const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? ''
+    const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+    expect(policy).toBe(
+      `default-src 'none'; script-src ${hash(scripts[3]?.text ?? '')}; style-src ${hash(style)}; base-uri 'none'; form-action 'none'`,
+    )
+    expect(html).not.toMatch(/(?:src|href)="(?!#)|@import|url\(/)
+  })
+
+  it('has a script that a browser can read, with nothing of TypeScript or modules left in it', () => {
+    const { text = '' } = scripts[3] ?? {}
+    expect(() => new Script(text)).not.toThrow()
+    expect(text).not.toMatch(/^\s*(?:import|export)\b/m)
+  })
+})
+
+describe('the sources of the page', () => {
+  const folder = join(import.meta.dirname, '../../../apps/report/page')
+  const sources = readdirSync(folder).filter((name) => name.endsWith('.ts'))
+
+  it.each(sources)('make text of data, never markup or code: %s', (name) => {
+    const source = readFileSync(join(folder, name), 'utf8')
+    expect(source).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|setHTML|DOMParser|createContextualFragment|srcdoc|eval\(|new Function/,
+    )
+    expect(source).not.toMatch(/fetch\(|XMLHttpRequest|WebSocket|import\(|localStorage|document\.cookie/)
+  })
+})

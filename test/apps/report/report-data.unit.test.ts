@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals'
+import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
+import { reportData } from '../../../apps/report/report-data.ts'
+import { conversationLog, exec, response, result } from '../history/inspect/conversation-log.ts'
+import { longConversation } from './long-conversation.ts'
+
+const where = { partition: 3, topicPrefix: 'weir.' }
+const made = (records: ReturnType<typeof longConversation>) => reportData(timelineOf('long', records, { reasoning: true }), records, where)
+
+describe('the data of a report', () => {
+  const { data, records } = made(longConversation(12, 6))
+  const turn = data.timeline.turns[0]!
+
+  it('hold a loop as one run, from the first round that it came back in, though evidence names the newest only', () => {
+    expect(turn.loops).toMatchObject([{ from: 7, to: 12, rule: 'identical-failure', key: 'exec({"command":"make"})' }])
+    expect(data.figures).toMatchObject({ rounds: 12, loopRounds: 6, calls: 12, ran: 12, stopped: 0 })
+  })
+
+  it('name for each call the one before it that it is compared with', () => {
+    expect(turn.rounds[0]?.found[0]).toEqual({ canonical: null, previous: null })
+    expect(turn.rounds[4]?.found[0]?.previous).toEqual({ round: 4, ordinal: 0, same: false })
+    expect(turn.rounds[8]?.found[0]?.previous).toEqual({ round: 8, ordinal: 0, same: true })
+  })
+
+  it('tell how far a streak had come before and after a round, by the fold of the loop-detector', () => {
+    const streak = turn.rounds[9]?.streaks.find(({ rule, what }) => rule === 'identical-failure' && what.startsWith('exec('))
+    expect(streak).toMatchObject({ what: 'exec({"command":"make"})', before: 3, after: 4 })
+    expect(turn.rounds[2]?.streaks).toEqual([])
+  })
+
+  it('hold every record once, under its round or its turn, with its content', () => {
+    const [from, to] = turn.rounds[0]!.records
+    const types = records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type)
+    expect(types).toEqual(expect.arrayContaining(['model-request', 'part', 'round-checked', 'claim', 'outcome', 'round-outcome']))
+    const places = [...turn.rounds.map((round) => round.records), turn.records, data.records].flatMap(([first, end]) =>
+      Array.from({ length: end - first }, (_, index) => first + index),
+    )
+    expect(places.toSorted((a, b) => a - b)).toEqual(records.rows.map((_, index) => index))
+    const checked = records.rows[from + types.indexOf('round-checked')]!
+    const shape = records.types[Number(checked[4])]!
+    const response = records.values[Number(checked[5 + shape.fields.indexOf('response')])]
+    expect(response).toMatchObject({ attempt: 'a1', calls: [{ name: 'exec' }] })
+  })
+
+  it('hold what several records have in common once', () => {
+    const texts = records.values.map((value) => JSON.stringify(value))
+    expect(new Set(texts).size).toBe(texts.length)
+  })
+
+  it('show arguments as the detector compares them only where they were sent otherwise', () => {
+    const log = conversationLog()
+    const calls = [exec({ raw: '{"command": ""}' }), exec({ ordinal: 1, raw: '{"command":"ls"}' })]
+    const said = response({ calls, stop: 'calls' })
+    log.begin()
+    log.ask(1)
+    log.check(1, said)
+    log.conclude(1, said, [result(), result({ ordinal: 1 })])
+    const found = made(log.records).data.timeline.turns[0]?.rounds[0]?.found
+    expect(found?.map(({ canonical }) => canonical)).toEqual(['{}', null])
+    expect(found?.map(({ previous }) => previous)).toEqual([null, null])
+  })
+
+  it('tell of a turn that was not over for how long it had run when the log was read, and of another when it ended', () => {
+    const log = conversationLog()
+    log.begin()
+    log.ask(1)
+    const until = (readAt?: number) =>
+      reportData(timelineOf('c', log.records, { reasoning: false }), log.records, { ...where, ...(readAt && { readAt }) }).data
+    const { startedAt } = until().timeline.turns[0]!
+    expect(until().figures.ms).toBe(log.records.at(-1)!.time - startedAt)
+    expect(until(startedAt + 90_000).figures.ms).toBe(90_000)
+    log.end('done')
+    expect(until(startedAt + 90_000).figures.ms).toBe(log.records.at(-1)!.time - startedAt)
+  })
+
+  it('put a message under the turn that answers it', () => {
+    const [from, to] = data.timeline.turns[0]!.records
+    expect(records.rows.slice(from, to).map((row) => records.types[Number(row[4])]?.type)).toContain('user-message')
+  })
+
+  it('are told as far as they go where the detector cannot take a record', () => {
+    const records = longConversation(4, 0)
+    const broken = records.find(({ message }) => message?.type === 'round-checked' && message.round === 3)!
+    broken.message = { ...broken.message, response: null } as never
+    expect(() => made(records)).not.toThrow()
+  })
+})

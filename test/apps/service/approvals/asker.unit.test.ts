@@ -1,0 +1,133 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, it } from '@jest/globals'
+import type { Asker } from '../../../../apps/service/approvals/asker.ts'
+import { answerIn, createAsker } from '../../../../apps/service/approvals/asker.ts'
+import type { Screen } from '../../../../apps/terminal/live-screen.ts'
+import type { MessageOf } from '../../../../shared/contract/messages.ts'
+import { until } from '../../../support/inbox.ts'
+
+const id = { a: 'a7f3-9qxm-2b4d', b: 'b7f3-9qxm-2b4d', c: 'c7f3-9qxm-2b4d', d: 'd7f3-9qxm-2b4d', e: 'e7f3-9qxm-2b4d' }
+const place = { conversation: 'c', turn: 1, round: 1 }
+
+function pending(...ids: string[]): MessageOf<'approval-pending'> {
+  const calls = ids.map((id, ordinal) => ({ ordinal, name: 'deploy', arguments: '{}', id, hash: `hash of ${id}`, rule: 'r' }))
+  return { type: 'approval-pending', ...place, calls, until: 9_000 }
+}
+
+function decided(id: string): MessageOf<'approval-decided'> {
+  return { type: 'approval-decided', ...place, ordinal: 0, name: 'deploy', id, outcome: 'approved', by: 'x', reason: '', waitedMs: 1 }
+}
+
+/** A person at a terminal, and what reached Weir. */
+function atTerminal({ isTerminal = true, counted = true } = {}) {
+  const input = Object.assign(new PassThrough(), { isTTY: isTerminal, setRawMode: () => {} })
+  const errors = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 80 })
+  const told: unknown[] = []
+  const printed: string[] = []
+  let shown = ''
+  errors.on('data', (chunk: Buffer) => {
+    shown += chunk.toString()
+  })
+  const say = (answer: string) => async (id: string, given?: object) => {
+    told.push([answer, id, given])
+    return { counted, outcome: 'approved' as const, text: 'Nothing was changed.' }
+  }
+  const screen: Screen = { layout: () => ({ columns: 80, isLive: true }), show() {}, live() {}, print: (text) => printed.push(text) }
+  const streams = { input, errors: errors as unknown as NodeJS.WriteStream }
+  const asker = createAsker({ approve: say('approve'), reject: say('reject') }, screen, streams) as Asker
+  const isAsked = (id: string, times = 1) => until(async () => shown.split(`deploy ${id}: its first 4`).length > times)
+  return { asker, input, told, printed, isAsked }
+}
+
+describe('at a terminal', () => {
+  it('asks for one call after the other, and decides about exactly what was shown', async () => {
+    const { asker, input, told, isAsked } = atTerminal()
+    asker.askFor(pending(id.a, id.b))
+    await isAsked(id.a)
+    expect(asker.isAsking).toBe(true)
+    input.write('b7f3\r')
+    await isAsked(id.a, 2)
+    input.write('a7f3\r')
+    await isAsked(id.b)
+    input.write('n, not on a Friday\r')
+    await until(async () => told.length === 2)
+    expect(told).toEqual([
+      ['approve', id.a, { hash: `hash of ${id.a}` }],
+      ['reject', id.b, { hash: `hash of ${id.b}`, reason: 'not on a Friday' }],
+    ])
+    await until(async () => !asker.isAsking)
+  })
+
+  it('does not ask for what was decided elsewhere, and goes on with the next', async () => {
+    const { asker, input, told, isAsked } = atTerminal()
+    asker.askFor(pending(id.a, id.b, id.c))
+    await isAsked(id.a)
+    asker.stopFor(decided(id.b))
+    asker.stopFor(decided(id.a))
+    await isAsked(id.c)
+    input.write('c7f3-9qxm\r')
+    await until(async () => told.length === 1)
+    expect(told).toEqual([['approve', id.c, { hash: `hash of ${id.c}` }]])
+  })
+
+  it('does not take what was typed before the question for an approval', async () => {
+    const { asker, input, told, isAsked } = atTerminal()
+    input.write('y\r')
+    asker.askFor(pending(id.a))
+    await isAsked(id.a, 2)
+    input.write('n\r')
+    await until(async () => told.length === 1)
+    expect(told).toMatchObject([['reject', id.a, {}]])
+  })
+
+  it('says when the word came too late', async () => {
+    const { asker, input, printed, isAsked } = atTerminal({ counted: false })
+    asker.askFor(pending(id.a))
+    await isAsked(id.a)
+    input.write('A7F3\r')
+    await until(async () => printed.includes('  Nothing was changed.'))
+  })
+
+  it('asks nothing more when nobody answers, or the turn is over', async () => {
+    const { asker, input, told, isAsked } = atTerminal()
+    asker.askFor(pending(id.a))
+    await isAsked(id.a)
+    input.write('\u0004')
+    await until(async () => !asker.isAsking)
+    asker.askFor(pending(id.d, id.e))
+    await isAsked(id.d)
+    asker.close()
+    expect(asker.isAsking).toBe(false)
+    expect(told).toEqual([])
+  })
+})
+
+it('elsewhere nobody is asked', () => {
+  expect(atTerminal({ isTerminal: false }).asker).toBeUndefined()
+})
+
+describe('an answer', () => {
+  it.each([
+    ['k7f3', { approve: true }],
+    [' K7F3-9qxm ', { approve: true }],
+    ['k7f39qxm2b4d', { approve: true }],
+    ['k7f', undefined],
+    ['k7f4', undefined],
+    ['k7f3-9qxm-2b4d-0', undefined],
+    ['y', undefined],
+    ['yes', undefined],
+    ['n', { approve: false, reason: '' }],
+    ['no', { approve: false, reason: '' }],
+    ['n: too late', { approve: false, reason: 'too late' }],
+    ['no not today', { approve: false, reason: 'not today' }],
+    ['', undefined],
+    ['nothing', undefined],
+    ['later', undefined],
+  ])('%j', (line, answer) => expect(answerIn(line, 'k7f3-9qxm-2b4d')).toEqual(answer))
+
+  it('that says no and why is none that approves, whatever the id begins with', () => {
+    expect(answerIn('n abc', 'nabc-9qxm-2b4d')).toEqual({ approve: false, reason: 'abc' })
+    expect(answerIn('nabc', 'nabc-9qxm-2b4d')).toEqual({ approve: true })
+    expect(answerIn('no12', 'n012-9qxm-2b4d')).toEqual({ approve: true })
+  })
+})

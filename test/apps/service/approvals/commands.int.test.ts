@@ -1,0 +1,66 @@
+// The commands of approval over a data folder of the embedded bus that nobody else has open.
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { withRegistry } from '../../../../apps/history/registry.ts'
+import { decideApproval } from '../../../../apps/service/approvals/decide.ts'
+import { approvalRules } from '../../../../apps/service/approvals/rules.ts'
+import { approvalRegistration } from '../../../../services/approval/registration.ts'
+import { switchGuard, writeRegistration } from '../../../../shared/runtime/guards/register.ts'
+import type { Settings } from '../../../../shared/settings/settings.ts'
+import { readSettings } from '../../../../shared/settings/settings.ts'
+
+const rules = [{ name: 'all', tools: ['act'] }]
+
+let folder: string
+let settings: Settings
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-approvals-'))
+  settings = readSettings({ dataFolder: join(folder, 'data') }, { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' })
+  file = join(folder, 'rules.json')
+  writeFileSync(file, JSON.stringify({ rules }))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+function output() {
+  const stream = new PassThrough()
+  let text = ''
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+  })
+  return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
+}
+
+async function set(): Promise<string> {
+  const { stream, text } = output()
+  await approvalRules(file, settings, stream)
+  return text()
+}
+
+describe('weir approvals rules', () => {
+  it('says that rules which were switched off are in force again', async () => {
+    expect(await set()).not.toContain('switched off')
+    expect(await set()).not.toContain('switched off')
+    await withRegistry(settings, (registry) => switchGuard(registry, 'approval', 'shadow'))
+    expect(await set()).toContain('some rules were switched off until now, and all are in force')
+  })
+
+  it('says of rules that cannot be read that they cannot, and what to do', async () => {
+    await withRegistry(settings, (registry) => writeRegistration(registry, { ...approvalRegistration({ rules }), rules: '[{' }))
+    const shown = approvalRules(undefined, settings, output().stream)
+    await expect(shown).rejects.toMatchObject({
+      code: 'policies.unreadable',
+      message: expect.stringContaining('weir guard remove approval'),
+    })
+  })
+})
+
+it('weir approve makes no log where there is none', async () => {
+  const decided = decideApproval('approve', 'k7f3-9qxm-2b4d', {}, settings, { out: output().stream, errors: output().stream })
+  await expect(decided).rejects.toMatchObject({ code: 'bus.not-a-database' })
+  expect(existsSync(settings.dataFolder)).toBe(false)
+})

@@ -1,0 +1,100 @@
+import { describe, expect, it } from '@jest/globals'
+import { createHealth } from '../../../apps/service/health.ts'
+import { createMetrics } from '../../../apps/service/metrics.ts'
+import { createReadPartitions, readerOfGuard } from '../../../apps/service/read-partitions.ts'
+import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { CallVerdict, GuardVerdict } from '../../../shared/contract/messages.ts'
+
+const now = 10_000
+
+function world() {
+  const partitions = createReadPartitions({ now: () => now })
+  const metrics = createMetrics({
+    stages: [],
+    guards: ['shell'],
+    partitions,
+    clock: { now: () => now },
+    lags: async () => [],
+    ofProcess: false,
+  })
+  let caughtUp = false
+  const instrument = metrics.guardInstruments.assigned({
+    ...{ guard: 'shell', topic: 'weir.rounds-cleared', partition: 0, from: 2, done: 2, end: 5 },
+    hasCaughtUp: () => caughtUp,
+  })
+  return {
+    ...{ instrument, partitions },
+    health: createHealth([readerOfGuard('shell')], partitions),
+    catchUp: () => {
+      caughtUp = true
+    },
+    series: async () =>
+      Object.fromEntries(
+        (await metrics.text())
+          .split('\n')
+          .filter((line) => /^weir_(guard|partitions)/.test(line) && !/_bucket|_sum/.test(line))
+          .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))])
+          .filter(([, value]) => value !== 0),
+      ),
+  }
+}
+
+const read = [3, 4].map((offset): StoredRecord => ({ topic: 't', partition: 0, key: 'c', value: null, offset, time: 9_000 }))
+const said = (ordinal: number, verdict: CallVerdict['verdict'], code = ''): CallVerdict => ({
+  ordinal,
+  verdict,
+  code,
+  text: '',
+  evidence: null,
+})
+const answer = (verdicts: CallVerdict[], enforces: number[], clearedAt: number): GuardVerdict => ({
+  ...{ type: 'guard-verdict', conversation: 'an-id', turn: 0, round: 1, guard: 'shell', version: '1', verdicts, intervention: null },
+  ...{ clearedAt, judgedMs: 2, enforces, deadlineMs: 1_000 },
+})
+
+describe('the metrics of a guard', () => {
+  it('count its rounds, its verdicts by mode, what came late where somebody waited, and how long it judged', async () => {
+    const { instrument, series } = world()
+    instrument.acknowledged({
+      read,
+      answers: [
+        answer([said(0, 'reject'), said(1, 'pass')], [0], 9_500),
+        answer([said(0, 'pass')], [0], 9_000),
+        answer([said(0, 'pass')], [], 1),
+      ],
+    })
+    expect(await series()).toEqual({
+      'weir_partitions_assigned{stage="guard.shell"}': 1,
+      'weir_guard_rounds_total{guard="shell"}': 3,
+      'weir_guard_verdicts_total{guard="shell",mode="enforce",verdict="reject"}': 1,
+      'weir_guard_verdicts_total{guard="shell",mode="enforce",verdict="pass"}': 1,
+      'weir_guard_verdicts_total{guard="shell",mode="shadow",verdict="pass"}': 2,
+      'weir_guard_late_total{guard="shell"}': 1,
+      'weir_guard_judge_seconds_count{guard="shell"}': 3,
+    })
+  })
+
+  it('count the rounds that it failed on, by how, and no code of its own', async () => {
+    const { instrument, series } = world()
+    instrument.acknowledged({
+      read,
+      answers: [answer([said(0, 'reject', 'guard.stuck')], [], 9_900), answer([said(0, 'reject', 'mine')], [], 9_900)],
+    })
+    const failures = Object.entries(await series()).filter(([name]) => name.startsWith('weir_guard_failures_total'))
+    expect(failures).toEqual([['weir_guard_failures_total{guard="shell",code="guard.stuck"}', 1]])
+  })
+
+  it('say where it is, so that its process is ready when it has joined and caught up', () => {
+    const { instrument, health, catchUp, partitions } = world()
+    expect(health.ready.why).toContain('guard.shell has not joined its group yet')
+    health.started(new Map([[readerOfGuard('shell'), { joined: true }]]))
+    instrument.acknowledged({ read: read.slice(0, 1), answers: [] })
+    expect(health.ready.why).toEqual(['guard.shell has not caught up in partition 0: it is at 4 of 5'])
+    instrument.acknowledged({ read: read.slice(1), answers: [] })
+    expect([...partitions.all]).toMatchObject([{ stage: 'guard.shell', position: 5, newestTime: 9_000 }])
+    catchUp()
+    expect(health.ready).toMatchObject({ ready: true, stages: { 'guard.shell': { joined: true, partitions: { '0': 'caught up' } } } })
+    instrument.closed()
+    expect([...partitions.all]).toEqual([])
+  })
+})

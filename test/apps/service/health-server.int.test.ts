@@ -1,0 +1,125 @@
+// What whoever probes gets over HTTP, and that a bad client holds up nobody.
+
+import { connect } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { HealthServer } from '../../../apps/service/health-server.ts'
+import { startHealthServer } from '../../../apps/service/health-server.ts'
+
+let live: boolean
+let ready: boolean
+let metricsText: () => Promise<string>
+let server: HealthServer
+
+beforeEach(async () => {
+  live = true
+  ready = true
+  metricsText = async () => 'weir_open_units 3\n'
+  server = await startHealthServer({
+    host: '127.0.0.1',
+    port: 0,
+    health: {
+      get live() {
+        return { live, why: live ? [] : ['validator cannot go on'] }
+      },
+      get ready() {
+        return { ready, phase: 'running' as const, why: ready ? [] : ['validator has not joined'], stages: {} }
+      },
+    },
+    metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', text: () => metricsText() },
+  })
+})
+
+afterEach(() => server.close())
+
+const ask = (path: string, options?: RequestInit) => fetch(server.url + path, options)
+
+/** What comes back for these bytes until the server ends the connection. */
+function raw(bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.write(bytes)
+  return textOf(socket)
+}
+
+describe('the health server', () => {
+  it('answers 200 while all is well, and 503 with the reasons otherwise', async () => {
+    const well = await ask('/readyz')
+    expect([well.status, await well.json()]).toEqual([200, { ready: true, phase: 'running', why: [], stages: {} }])
+    expect((await ask('/livez')).status).toBe(200)
+    live = false
+    ready = false
+    const unready = await ask('/readyz')
+    expect([unready.status, await unready.json()]).toEqual([503, expect.objectContaining({ why: ['validator has not joined'] })])
+    const dead = await ask('/livez')
+    expect([dead.status, await dead.json()]).toEqual([503, { live: false, why: ['validator cannot go on'] }])
+  })
+
+  it('answers metrics as the text that Prometheus reads', async () => {
+    const answer = await ask('/metrics?name=x')
+    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([
+      200,
+      'text/plain; version=0.0.4; charset=utf-8',
+      'weir_open_units 3\n',
+    ])
+  })
+
+  it('answers HEAD as GET, without the body', async () => {
+    const answer = await ask('/readyz', { method: 'HEAD' })
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+    expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(10)
+  })
+
+  it.each(['/', '/live', '/livez/', '/__proto__', '/constructor', '//livez'])('answers 404 to %s and says what there is', async (path) => {
+    const answer = await ask(path)
+    expect([answer.status, await answer.text()]).toEqual([404, 'There is no such page; there are /livez, /readyz, /metrics.\n'])
+  })
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('answers 405 to %s', async (method) => {
+    const answer = await ask('/livez', { method })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+
+  it.each([
+    ['what is no HTTP', 'hello\r\n\r\n', /^HTTP\/1\.1 400 /],
+    ['a header without an end', `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${'a'.repeat(20_000)}`, /^HTTP\/1\.1 431 /],
+  ])('refuses %s and goes on', async (_, bytes, answer) => {
+    expect(await raw(bytes)).toMatch(answer)
+    expect((await ask('/livez')).status).toBe(200)
+  })
+
+  it('drops who begins a request and does not end it', async () => {
+    expect(await raw('GET /livez HTTP/1.1\r\n')).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  it('answers others while metrics wait, and 500 where they fail', async () => {
+    const waiting = Promise.withResolvers<string>()
+    metricsText = () => waiting.promise
+    const asked = ask('/metrics')
+    expect((await ask('/livez')).status).toBe(200)
+    waiting.reject(new Error('broken'))
+    expect((await asked).status).toBe(500)
+    expect((await ask('/livez')).status).toBe(200)
+  })
+
+  it('says which port is in use, and what to do', async () => {
+    const { port } = new URL(server.url)
+    const options = {
+      host: '127.0.0.1',
+      port: Number(port),
+      health: { live: { live, why: [] }, ready: { ready, phase: 'running' as const, why: [], stages: {} } },
+    }
+    await expect(startHealthServer({ ...options, metrics: { contentType: '', text: metricsText } })).rejects.toMatchObject({
+      code: 'settings.invalid',
+      message: `the health server cannot listen on 127.0.0.1, port ${port}: it is in use; name another one: --health-port PORT (WEIR_HEALTH_PORT; 0: any that is free), --health-host HOST (WEIR_HEALTH_HOST)`,
+    })
+  })
+
+  it('closes also where a client keeps its connection open', async () => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    const closed = new Promise((resolve) => socket.on('close', resolve).on('error', () => {}))
+    await ask('/livez')
+    await server.close()
+    await closed
+    await expect(ask('/livez')).rejects.toThrow('fetch failed')
+  })
+})

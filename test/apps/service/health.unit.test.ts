@@ -1,0 +1,93 @@
+import { describe, expect, it } from '@jest/globals'
+import { createHealth } from '../../../apps/service/health.ts'
+import { createReadPartitions } from '../../../apps/service/read-partitions.ts'
+import type { StageName } from '../../../shared/contract/topology.ts'
+
+function healthOf(...names: StageName[]) {
+  const partitions = createReadPartitions({ now: () => 0 })
+  const health = createHealth(names, partitions)
+  return {
+    health,
+    /** A partition of the validator's inbox whose log ended at 20 when it was assigned. */
+    assign(partition: number, hasCaughtUp = () => true) {
+      const about = { stage: 'validator' as const, topic: 'weir.rounds-proposed', partition, from: 5, done: 5, end: 20 }
+      return partitions.add({ ...about, units: new Map(), hasCaughtUp })
+    },
+    started: (...joined: StageName[]) => health.started(new Map(names.map((name) => [name, { joined: joined.includes(name) }]))),
+  }
+}
+
+describe('a process that runs stages', () => {
+  it('lives and is not ready before its stages are started', () => {
+    const { health } = healthOf('validator')
+    expect(health.live).toEqual({ live: true, why: [] })
+    expect(health.ready).toEqual({
+      ready: false,
+      phase: 'starting',
+      why: ['validator has not joined its group yet'],
+      stages: { validator: { ready: false, joined: false, partitions: {}, why: ['validator has not joined its group yet'] } },
+    })
+  })
+
+  it('is not ready while one of its stages has not joined, and names it', () => {
+    const { health, started } = healthOf('validator', 'loop-detector')
+    started('loop-detector')
+    expect(health.ready).toMatchObject({
+      ready: false,
+      phase: 'running',
+      why: ['validator has not joined its group or is being given other partitions'],
+      stages: { validator: { ready: false }, 'loop-detector': { ready: true } },
+    })
+  })
+
+  it('is not ready while a partition is folded, and says how far it is', () => {
+    const { health, assign, started } = healthOf('validator')
+    let hasCaughtUp = false
+    assign(2)
+    const folding = assign(1, () => hasCaughtUp)
+    started('validator')
+    folding.position = 9
+    expect(health.ready).toMatchObject({
+      ready: false,
+      why: ['validator has not caught up in partition 1: it is at 9 of 20'],
+      stages: { validator: { joined: true, partitions: { '1': 'at 9 of 20', '2': 'caught up' } } },
+    })
+    hasCaughtUp = true
+    expect(health.ready).toMatchObject({
+      ready: true,
+      why: [],
+      stages: { validator: { partitions: { '1': 'caught up', '2': 'caught up' } } },
+    })
+  })
+
+  it('is ready as a member to which the group gave no partition', () => {
+    const { health, started } = healthOf('validator')
+    started('validator')
+    expect(health.ready).toMatchObject({ ready: true, stages: { validator: { partitions: {} } } })
+  })
+
+  it('is unready at once when it is told to stop, and still lives', () => {
+    const { health, assign, started } = healthOf('validator')
+    assign(0)
+    started('validator')
+    health.stopping()
+    expect(health.ready).toMatchObject({ ready: false, phase: 'stopping', why: ['this process is stopping'] })
+    expect(health.live.live).toBe(true)
+  })
+
+  it('stays one that stops when its stages are started after the signal', () => {
+    const { health, started } = healthOf('validator')
+    health.stopping()
+    started('validator')
+    expect(health.ready.phase).toBe('stopping')
+  })
+
+  it('neither lives nor is ready when a stage cannot go on, and says why', () => {
+    const { health, assign, started } = healthOf('validator')
+    assign(0)
+    started('validator')
+    health.failed('validator', 'the disk is full')
+    expect(health.live).toEqual({ live: false, why: ['validator cannot go on: the disk is full'] })
+    expect(health.ready).toMatchObject({ ready: false, why: ['validator cannot go on: the disk is full'] })
+  })
+})

@@ -1,0 +1,112 @@
+import { describe, expect, it } from '@jest/globals'
+import { createLagReader } from '../../../apps/service/lag.ts'
+import { createReadPartitions } from '../../../apps/service/read-partitions.ts'
+import type { PartitionEnds } from '../../../shared/contract/bus.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+
+const minute = 60_000
+
+function world() {
+  const clock = manualClock(100 * minute)
+  const partitions = createReadPartitions(clock)
+  const about = { stage: 'validator' as const, topic: 'inbox', from: 0, done: 0, end: 0, units: new Map(), hasCaughtUp: () => true }
+  let end = 0
+  let asked = 0
+  let answer = async (): Promise<PartitionEnds[]> => [{ partition: 0, begin: 0, end }]
+  const ends = () => {
+    asked += 1
+    return answer()
+  }
+  return {
+    clock,
+    read: partitions.add({ ...about, partition: 0 }),
+    partitions,
+    lags: createLagReader({ bus: { ends }, clock, partitions }),
+    /** How often the bus was asked. */
+    asked: () => asked,
+    append: (count: number) => {
+      end += count
+    },
+    answersWith: (given: typeof answer) => {
+      answer = given
+    },
+  }
+}
+
+describe('the lag of a partition', () => {
+  it('is nothing where all is read', async () => {
+    const { lags, read, append } = world()
+    append(3)
+    read.position = 3
+    expect(await lags()).toEqual([{ stage: 'validator', partition: 0, records: 0, seconds: 0 }])
+  })
+
+  it('counts what is not read yet, and the seconds since the newest that was', async () => {
+    const { clock, lags, read, append } = world()
+    append(10)
+    read.position = 4
+    read.newestTime = clock.now() - 2 * minute
+    expect(await lags()).toEqual([{ stage: 'validator', partition: 0, records: 6, seconds: 120 }])
+  })
+
+  it('counts from the assignment where nothing was read since', async () => {
+    const { clock, lags, append } = world()
+    append(1)
+    clock.advance(7_000)
+    expect(await lags()).toMatchObject([{ records: 1, seconds: 7 }])
+  })
+
+  it('does not take a quiet hour before a record for its wait', async () => {
+    const { clock, lags, read, append } = world()
+    append(1)
+    read.position = 1
+    read.newestTime = clock.now()
+    clock.advance(60 * minute)
+    expect(await lags()).toMatchObject([{ records: 0, seconds: 0 }])
+    append(1)
+    clock.advance(10_000)
+    expect(await lags()).toMatchObject([{ records: 1, seconds: 10 }])
+  })
+
+  it('never goes below nothing, whatever the clocks of bus and machine say', async () => {
+    const { clock, lags, read, append } = world()
+    append(2)
+    read.position = 1
+    read.newestTime = clock.now() + minute
+    expect(await lags()).toMatchObject([{ records: 1, seconds: 0 }])
+    read.position = 5
+    expect(await lags()).toMatchObject([{ records: 0, seconds: 0 }])
+  })
+
+  it('asks the bus once for all partitions of a topic, and again after five seconds', async () => {
+    const { clock, lags, partitions, read, asked } = world()
+    partitions.add({ ...read, partition: 1 })
+    await Promise.all([lags(), lags()])
+    clock.advance(4_999)
+    await lags()
+    expect(asked()).toBe(1)
+    clock.advance(1)
+    await lags()
+    expect(asked()).toBe(2)
+  })
+
+  it('is not told where the bus fails or does not answer, and is told again when it does', async () => {
+    const { clock, lags, answersWith } = world()
+    answersWith(() => Promise.reject(new Error('no broker')))
+    expect(await lags()).toEqual([])
+    clock.advance(5_000)
+    answersWith(() => new Promise(() => {}))
+    const waiting = lags()
+    clock.advance(2_000)
+    expect(await waiting).toEqual([])
+    clock.advance(5_000)
+    answersWith(async () => [{ partition: 0, begin: 0, end: 8 }])
+    expect(await lags()).toMatchObject([{ records: 8 }])
+  })
+
+  it('ends with the assignment', async () => {
+    const { lags, partitions, read } = world()
+    partitions.remove(read)
+    expect(await lags()).toEqual([])
+  })
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { printable, printableJson, printableLines } from '../../../apps/terminal/printable.ts'
+
+describe('text of others on a terminal', () => {
+  it.each([
+    ['\u001b[2J', '\\u{1b}[2J', 'a control sequence'],
+    ['\u009b31m', '\\u{9b}31m', 'one of eight bits'],
+    ['a\rb', 'a\\rb', 'a carriage return'],
+    ['a\nb\tc', 'a\\nb\\tc', 'line ends and tabs'],
+    ['abc\u202edef', 'abc\\u{202e}def', 'a change of direction'],
+    ['pay\u200bpal', 'pay\\u{200b}pal', 'what takes no space'],
+    ['a\u200db', 'a\\u{200d}b', 'a joiner that joins nothing'],
+    ['a\u2028b', 'a\\u{2028}b', 'other line ends'],
+    ['\ud83d', '\\u{d83d}', 'half a character'],
+    ['\u{e0041}', '\\u{e0041}', 'a tag'],
+  ])('%j is shown as %s: %s', (text, shown) => {
+    expect(printable(text)).toBe(shown)
+  })
+
+  it.each(['plain text', 'Grüße, 日本語, עברית', '👍🏽 👩‍👩‍👧 🏳️‍🌈', ''])('%s stays as it is', (text) => {
+    expect(printable(text)).toBe(text)
+  })
+
+  it('has its own lines, with tabs as spaces', () => {
+    expect(printableLines('one\r\n\ttwo\n\nthree\n')).toEqual(['one', '  two', '', 'three'])
+    expect(printableLines('')).toEqual([''])
+  })
+
+  it('as JSON is the same value, and nothing that a terminal obeys', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), (texts) => {
+        const json = printableJson(texts)
+        expect(JSON.parse(json)).toEqual(texts)
+        expect(json).toBe(printable(json))
+      }),
+    )
+  })
+})

@@ -1,0 +1,20 @@
+// How far a long reading has come, in words.
+
+import { describe, expect, it } from '@jest/globals'
+import { progressText } from '../../../apps/terminal/progress.ts'
+
+describe('progress', () => {
+  it('says how much is done, how quickly, and what is left', () => {
+    expect(progressText({ done: 120_000, expected: 1_000_000, ms: 3_000 })).toBe(
+      'reading the log: 120000 of 1000000 records, 40000 a second, 22 s left',
+    )
+  })
+
+  it('says bytes in the unit that fits', () => {
+    const words = { doing: 'reading a.jsonl', what: 'byte' }
+    const MiB = 1024 * 1024
+    expect(progressText({ done: 120 * MiB, expected: 1536 * MiB, ms: 4_000 }, words)).toBe(
+      'reading a.jsonl: 120.0 MiB of 1.5 GiB, 30.0 MiB a second, 47 s left',
+    )
+  })
+})

@@ -1,0 +1,220 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Layout, Line, Transcript } from '../../../apps/terminal/transcript.ts'
+import { beginTranscript, liveLine, transcribe } from '../../../apps/terminal/transcript.ts'
+import type { TurnEvent } from '../../../client/turn-events.ts'
+import {
+  callFinished,
+  callRejected,
+  interventionRaised,
+  roundStarted,
+  toolStarted,
+  turnFinished,
+  turnStarted,
+} from '../../support/activity.ts'
+
+const screen: Layout = { columns: 79, isLive: true }
+const pipe: Layout = { columns: Number.POSITIVE_INFINITY, isLive: false }
+
+const place = { conversation: 'c', turn: 7, round: 1 }
+const text = (piece: string): TurnEvent => ({ type: 'text-delta', ...place, text: piece })
+const reasoning: TurnEvent = { type: 'reasoning-delta', ...place, text: 'hm' }
+const reset: TurnEvent = { type: 'text-reset', ...place }
+
+/** Events a second apart. */
+function play(events: TurnEvent[], layout: Layout): { transcript: Transcript; lines: Line[]; now: number } {
+  let transcript = beginTranscript(0)
+  const lines: Line[] = []
+  let now = 0
+  for (const event of events) {
+    now += 1_000
+    const heard = transcribe(transcript, event, layout, now)
+    transcript = heard.transcript
+    lines.push(...heard.lines)
+  }
+  return { transcript, lines, now }
+}
+
+const linesOf = (events: TurnEvent[], layout = screen) => play(events, layout).lines.map(({ text }) => text)
+
+/** What a pipe gets, byte for byte. */
+const piped = (events: TurnEvent[]) =>
+  play(events, pipe)
+    .lines.map(({ text, isOpen }) => `${text}${isOpen ? '' : '\n'}`)
+    .join('')
+
+function live(events: TurnEvent[], laterMs = 0): string | undefined {
+  const { transcript, now } = play(events, screen)
+  return liveLine(transcript, screen.columns, now + laterMs)?.text
+}
+
+describe('what happened in a turn', () => {
+  it('is told line by line', () => {
+    const events = [
+      ...[
+        turnStarted(),
+        roundStarted(),
+        text('I will look.\n'),
+        toolStarted(),
+        callFinished(),
+        roundStarted(2),
+        text('Done.'),
+        turnFinished(),
+      ],
+    ] as TurnEvent[]
+    expect(linesOf(events)).toEqual(['I will look.', '  exec ok, 0.3 s', 'Done.', '  2 rounds, 1 call, 120 + 30 tokens, 3.2 s'])
+  })
+
+  it('says of a rejected call why', () => {
+    expect(play([callRejected("missing required field 'command'")], screen).lines).toEqual([
+      { text: "  exec rejected before execution: missing required field 'command'", tone: 'warning' },
+    ])
+  })
+
+  it.each([
+    ['vetoed', 'no deletions on Sundays', '  exec vetoed: no deletions on Sundays', 'warning'],
+    ['rejected', 'no tool with this declaration', '  exec rejected before execution: no tool with this declaration', 'warning'],
+    ['error', 'no such file', '  exec failed after 0.3 s: no such file', 'bad'],
+    ['timed_out', 'no result within 300 ms', '  exec timed out after 0.3 s: no result within 300 ms', 'bad'],
+    ['skipped', 'the turn was cancelled', '  exec skipped, it did not run: the turn was cancelled', 'faint'],
+    ['outcome_unknown', 'no result in time', '  exec may have run, its outcome is unknown: no result in time', 'bad'],
+  ] as const)('says of a call that is %s why', (status, reason, line, tone) => {
+    expect(play([callFinished(0, { status, reason })], screen).lines).toEqual([{ text: line, tone }])
+  })
+
+  it('shows an intervention as such, and that the model was told', () => {
+    const events = [
+      interventionRaised('cycle', 'of a rule in shadow', true),
+      interventionRaised('identical-failure', 'exec({}) failed in 3 rounds'),
+      roundStarted(4, { nudged: true }),
+    ] as TurnEvent[]
+    expect(linesOf(events)).toEqual([
+      '  intervention: identical-failure: exec({}) failed in 3 rounds',
+      '  the model is asked, with the intervention as its newest system message',
+    ])
+  })
+
+  it('shows a round without tools', () => {
+    expect(linesOf([roundStarted(5, { callsLeft: 0 }) as TurnEvent])).toEqual(['  the model is asked once more, and cannot call a tool'])
+  })
+
+  it.each([
+    [{ outcome: 'failed', class: 'no_progress', reason: 'a loop' }, '  failed (no_progress): a loop'],
+    [{ outcome: 'capped', class: 'budget', reason: 'too long' }, '  capped (budget): too long'],
+    [{ outcome: 'cancelled', class: 'cancelled', reason: 'the client cancelled it' }, '  cancelled: the client cancelled it'],
+    [{ cap: 'rounds', reason: 'the model answered in its last response' }, '  the model answered in its last response'],
+    [{ reason: 'the model answered; its reply was cut' }, '  the model answered; its reply was cut'],
+  ] as const)('says how the turn ended: %j', (fields, line) => {
+    expect(linesOf([turnFinished(fields)])[0]).toBe(line)
+  })
+
+  it('breaks lines at 80 columns, and shows where one goes on', () => {
+    const lines = linesOf([callRejected('word '.repeat(30).trim())])
+    expect(lines).toHaveLength(3)
+    for (const line of lines) expect(line.length).toBeLessThan(80)
+    expect(lines[1]).toMatch(/^ {4}word/)
+  })
+
+  it('shows control characters of names and reasons as what they are', () => {
+    expect(linesOf([callRejected('\u001b[2Jgone\nexec ok', 'ex\u0007ec')])).toEqual([
+      '  ex\\u{7}ec rejected before execution: \\u{1b}[2Jgone\\nexec ok',
+    ])
+  })
+})
+
+describe('text on a screen', () => {
+  it('comes in whole lines, and the one that is not full is live', () => {
+    const events = [text('one\ntwo '), text('and three')]
+    expect(linesOf(events)).toEqual(['one'])
+    expect(live(events)).toBe('two and three')
+  })
+
+  it('is wrapped as it comes', () => {
+    const events = ['word '.repeat(10), 'word '.repeat(10)].map(text)
+    expect(linesOf(events)).toEqual(['word '.repeat(16).trim()])
+    expect(live(events)).toBe('word '.repeat(4))
+  })
+
+  it('ends before the next thing happens', () => {
+    expect(linesOf([text('half a li'), toolStarted()])).toEqual(['half a li'])
+  })
+
+  it('has no terminal codes in it, also where they come in pieces', () => {
+    const { transcript, lines } = play([text('a\u001b'), text('[31mred\u009b2J\n')], screen)
+    expect([...lines.map((line) => line.text), transcript.rest].join('')).toBe('a\\u{1b}[31mred\\u{9b}2J')
+  })
+
+  it('has line ends and emoji that come in two pieces', () => {
+    expect(linesOf([text('one\r'), text('\ntwo\n')])).toEqual(['one', 'two'])
+    expect(linesOf([text('👩\u200d'), text('🚀\n')])).toEqual(['👩\u200d🚀'])
+  })
+
+  it('is void where the answer broke off', () => {
+    const { transcript, lines } = play([text('half an ans'), reset, text('whole')], screen)
+    expect(lines.map((line) => line.text)).toEqual([
+      'half an ans',
+      '  this answer broke off, and what it said is void: the model is asked again',
+    ])
+    expect(transcript.said).toBe('whole')
+  })
+
+  it('is kept as it was said, one round at a time, to compare with the reply', () => {
+    expect(play([text('first\u001b'), roundStarted(2), text('one'), text('\ttwo')], screen).transcript.said).toBe('one\ttwo')
+  })
+})
+
+it('a call that waits for a person is shown with its exact arguments, between what is said of it', () => {
+  const call = { ordinal: 0, name: 'rm', arguments: `{"path":"${'x'.repeat(62)}  y"}`, id: 'k7f3-9qxm-2b4d', hash: 'h', rule: 'files' }
+  expect(linesOf([{ type: 'approval-pending', ...place, calls: [call], until: 9_000 }])).toEqual([
+    "  rm needs a person's approval (files):",
+    `    {"path":"${'x'.repeat(62)}␣␣y"`,
+    '  ↪ }',
+    '  weir approve k7f3-9qxm-2b4d, or weir reject k7f3-9qxm-2b4d --reason "..."',
+  ])
+})
+
+describe('text in a pipe', () => {
+  it('is passed on as it comes, and what happens stands on lines of its own', () => {
+    const events = [roundStarted(), text('one\ntw'), text('o'), toolStarted(), callFinished(), text('thr'), text('ee\n'), turnFinished()]
+    expect(piped(events as TurnEvent[])).toBe(
+      'one\ntwo\n  exec started\n  exec ok, 0.3 s\nthree\n  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n',
+    )
+  })
+
+  it('is not wrapped', () => expect(piped([text('word '.repeat(50))])).toBe('word '.repeat(50)))
+
+  it('says when a tool starts, because there is no live line', () => {
+    expect(piped([toolStarted() as TurnEvent])).toBe('  exec started\n')
+  })
+})
+
+describe('the live line', () => {
+  it('is empty until something is known', () => expect(live([])).toBeUndefined())
+  it('says that the model is asked, and for how long', () => expect(live([roundStarted()], 2_500)).toBe('  waiting for the model, 2.5 s'))
+  it('says minutes where there are some', () => expect(live([roundStarted()], 185_000)).toBe('  waiting for the model, 3 min 5 s'))
+  it('says that the model thinks', () => expect(live([roundStarted(), reasoning], 500)).toBe('  the model is thinking, 0.5 s'))
+  it('says that the model writes where no text is to be seen', () => expect(live([text('one\n')])).toBe('  the model is writing, 0.0 s'))
+
+  it('shows a tool from its start to its end, and no longer', () => {
+    expect(live([toolStarted()], 12_345)).toBe('  exec running, 12 s')
+    expect(live([toolStarted(), callFinished()])).toBeUndefined()
+    expect(live([toolStarted(0), toolStarted(1, { name: 'fetch' }), callFinished(0)])).toBe('  fetch running, 1.0 s')
+  })
+
+  it('shows tools that run side by side, each name once, and the longest time', () => {
+    expect(live([toolStarted(0), toolStarted(1), toolStarted(2, { name: 'fetch' })])).toBe('  exec, fetch running, 2.0 s')
+  })
+
+  it('never shows a call that was rejected as running', () => {
+    expect(live([roundStarted(), callRejected('no')])).toBe('  waiting for the model, 1.0 s')
+  })
+
+  it('says that an earlier turn is waited for', () => {
+    expect(live([{ type: 'turn-waiting', conversation: 'c' }])).toBe('  waiting for an earlier turn of this conversation, 0.0 s')
+  })
+
+  it('fits into one line', () => {
+    expect(live([toolStarted(0, { name: 'x'.repeat(100) })])?.length).toBe(screen.columns)
+  })
+
+  it('is gone at the end', () => expect(live([toolStarted(), turnFinished()])).toBeUndefined())
+})

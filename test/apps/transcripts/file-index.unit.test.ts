@@ -1,0 +1,38 @@
+// What a file of transcripts has, by the values in it.
+
+import { describe, expect, it } from '@jest/globals'
+import type { IdField } from '../../../apps/transcripts/conversation-id.ts'
+import { createFileIndex } from '../../../apps/transcripts/file-index.ts'
+import { formats } from '../../../apps/transcripts/formats.ts'
+import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
+
+/** The ids of what is kept of these values, and what is told of them. */
+function keptOf(idField: IdField, values: unknown[]) {
+  const leftOut = createLeftOut()
+  const index = createFileIndex({ file: 'log.jsonl', areSeveral: true, format: formats.openai, idField, leftOut })
+  for (const [number, value] of values.entries()) index.take({ number, where: `log.jsonl:${number + 1}`, value })
+  return { ids: index.kept().entries.map(({ id }) => id), told: leftOut.lines() }
+}
+
+const exchange = { request: [{ role: 'user', content: 'ping' }], response: 'pong' }
+const lines = [{ ...exchange, about: { chat: 'a' } }, exchange, { ...exchange, about: 'b' }]
+
+describe('createFileIndex', () => {
+  it('counts the lines without an id of a conversation where it was told to look for one', () => {
+    const told = ['no id of a conversation at about.chat (2 times, first log.jsonl:2)']
+    expect(keptOf(['about', 'chat'], lines)).toEqual({ ids: ['a', undefined], told })
+    expect(keptOf(undefined, lines).told).toEqual([])
+    expect(keptOf('none', lines).told).toEqual([])
+  })
+
+  it('looks for it in the envelope of a message', () => {
+    const messages = ['user', 'assistant'].map((role) => ({ at: 's', message: { role, content: 'ping' } }))
+    expect(keptOf(['at'], messages)).toEqual({ ids: ['s'], told: [] })
+    expect(() => keptOf(['message', 'at'], messages)).toThrow(/no transcript of log\.jsonl has an id/)
+  })
+
+  it('takes it for a mistake where no line has one', () => {
+    const message = expect.stringMatching(/^--conversation-id is 'about\.chta', where no transcript of log\.jsonl has an id; must be/)
+    expect(() => keptOf(['about', 'chta'], lines)).toThrow(expect.objectContaining({ code: 'usage', message }))
+  })
+})

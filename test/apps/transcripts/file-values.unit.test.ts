@@ -1,0 +1,42 @@
+// Whether a file is lines or one value.
+
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { openValues } from '../../../apps/transcripts/file-values.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-values-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** Of more bytes than are held in memory; behind what it begins with there is nothing on the disk. */
+function largeFile(beginning: string): string {
+  const file = join(folder, 'log.jsonl')
+  writeFileSync(file, beginning)
+  truncateSync(file, 300 * 1024 * 1024)
+  return file
+}
+
+describe('openValues', () => {
+  it('reads a file that is too large to be held by its lines, though the first of them is broken', async () => {
+    const values = await openValues(largeFile('"messages":[]}\n{"messages":[]}\n'))
+    try {
+      for await (const found of values.each(() => {})) {
+        expect(found).toMatchObject([{ where: expect.stringMatching(/:1$/), fault: expect.any(String) }, { value: { messages: [] } }])
+        break
+      }
+      expect(values.areSeveral).toBe(true)
+    } finally {
+      values.close()
+    }
+  })
+
+  it('refuses one value that is too large to be held', async () => {
+    await expect(openValues(largeFile('{\n"messages":\n[]'))).rejects.toMatchObject({
+      ...{ code: 'transcript.invalid', message: expect.stringContaining('is one value of 314572800 bytes') },
+    })
+  })
+})

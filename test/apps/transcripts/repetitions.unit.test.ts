@@ -1,0 +1,47 @@
+// Which entries of a log of requests only repeat what others say.
+
+import { describe, expect, it } from '@jest/globals'
+import { createRepetitions } from '../../../apps/transcripts/repetitions.ts'
+import type { Piece } from '../../../apps/transcripts/transcript.ts'
+
+const user: Piece = { kind: 'user', text: 'go' }
+const call: Piece = { kind: 'call', id: 'c1', name: 'exec', arguments: '{}' }
+const ended: Piece = { kind: 'ended', usage: undefined, finish: 'stop' }
+const answer = (...said: (Piece | string)[]): Piece[] => [
+  { kind: 'response', id: undefined },
+  ...said.map((one): Piece => (typeof one === 'string' ? { kind: 'text', text: one } : one)),
+]
+const entry = (...pieces: Piece[]) => ({ id: undefined, after: undefined, pieces })
+
+describe('createRepetitions', () => {
+  it.each([
+    ['before an answer', ['<think>hm</think>\nA'], ['A']],
+    ['that its prompt began', ['hm</think>\n\nA'], ['A']],
+    ['before a call', ['<think>hm</think>', call], [call]],
+  ])('takes an answer with thinking in its text %s for the one that a later request repeats without it', (_, first, later) => {
+    const repetitions = createRepetitions()
+    repetitions.see(entry(user, ...answer(...first), ended))
+    const next = entry(user, ...answer(...later), { kind: 'user', text: 'and?' }, ...answer('B'), ended)
+    repetitions.see(next)
+    expect(repetitions.fates()).toEqual(['beginning', 'kept'])
+    const pieces = repetitions.withEndings(next)
+    expect(pieces[pieces.findLastIndex(({ kind }) => kind === 'user') - 1]).toEqual(ended)
+  })
+
+  it('takes answers for different ones that say different things behind their thinking', () => {
+    const repetitions = createRepetitions()
+    for (const said of ['A', 'B']) repetitions.see(entry(user, ...answer(`<think>hm</think>${said}`), ended))
+    expect(repetitions.fates()).toEqual(['kept', 'kept'])
+  })
+
+  it('puts back an answer that only thought in its text, and not where it stands already', () => {
+    const repetitions = createRepetitions()
+    const thought = answer('<think>hm</think>')
+    repetitions.see(entry(user, ...thought, ended))
+    const without = entry(user, ...answer('A'), ended)
+    repetitions.see(without)
+    const responses = (pieces: Piece[]) => pieces.filter(({ kind }) => kind === 'response').length
+    expect(responses(repetitions.withEndings(without))).toBe(2)
+    expect(responses(repetitions.withEndings(entry(user, ...thought, ...answer('A'), ended)))).toBe(2)
+  })
+})

@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals'
+import type { EventQueue } from '../../client/event-queue.ts'
+import { createEventQueue } from '../../client/event-queue.ts'
+import type { TurnEvent } from '../../client/turn-events.ts'
+import { roundStarted, turnFinished } from '../support/activity.ts'
+
+const place = { conversation: 'c', turn: 7, round: 1 }
+const text = (piece: string, round = 1): TurnEvent => ({ type: 'text-delta', ...place, round, text: piece })
+const reset: TurnEvent = { type: 'text-reset', ...place }
+
+/** All that waits; the queue must have been ended. */
+async function rest(queue: EventQueue): Promise<TurnEvent[]> {
+  const events: TurnEvent[] = []
+  for (;;) {
+    const { value, done } = await queue.next()
+    if (done) return events
+    events.push(value)
+  }
+}
+
+describe('the events that a reader has not taken', () => {
+  it('come in order, and then the end', async () => {
+    const queue = createEventQueue()
+    queue.add([roundStarted(), text('a')])
+    queue.add([turnFinished()])
+    queue.end()
+    expect((await rest(queue)).map(({ type }) => type)).toEqual(['round-started', 'text-delta', 'turn-finished'])
+  })
+
+  it('come to who waits already', async () => {
+    const queue = createEventQueue()
+    const next = queue.next()
+    queue.add([text('a')])
+    expect((await next).value).toEqual(text('a'))
+  })
+
+  it('are put together where they are pieces of one text', async () => {
+    const queue = createEventQueue()
+    queue.add([text('a'), text('b')])
+    queue.add([text('c'), text('d', 2)])
+    queue.end()
+    expect(await rest(queue)).toEqual([text('abc'), text('d', 2)])
+  })
+
+  it('come before an error, and the error comes every time', async () => {
+    const queue = createEventQueue()
+    queue.add([text('a')])
+    queue.end({ error: new Error('the disk is full') })
+    expect((await queue.next()).value).toEqual(text('a'))
+    await expect(queue.next()).rejects.toThrow('the disk is full')
+    await expect(queue.next()).rejects.toThrow('the disk is full')
+  })
+
+  it('are dropped when the reader has left', async () => {
+    const queue = createEventQueue()
+    queue.add([text('a')])
+    queue.leave()
+    queue.add([text('b')])
+    expect(await queue.next()).toEqual({ done: true, value: undefined })
+  })
+
+  it('are bounded: too much text becomes a reset, and the rest of that attempt is left out', async () => {
+    const queue = createEventQueue({ charactersMax: 10, eventsMax: 100 })
+    queue.add([roundStarted(), text('12345'), text('67890'), text('!'), text('more')])
+    queue.add([reset, text('again'), text('next', 2), turnFinished()])
+    queue.end()
+    expect(await rest(queue)).toEqual([roundStarted(), reset, reset, text('again'), text('next', 2), turnFinished()])
+  })
+
+  it('are bounded in their number: the oldest go, never the end, and what goes does not count any more', async () => {
+    const queue = createEventQueue({ charactersMax: 10, eventsMax: 3 })
+    queue.add([text('12345'), roundStarted(), text('1234', 2), reset, text('12345', 3), turnFinished()])
+    queue.end()
+    expect(await rest(queue)).toEqual([reset, text('12345', 3), turnFinished()])
+  })
+
+  it('are bounded by what waits, not by what came', async () => {
+    const queue = createEventQueue({ charactersMax: 10, eventsMax: 100 })
+    for (const piece of ['12345678', '12345678', '12345678']) {
+      queue.add([text(piece)])
+      expect((await queue.next()).value).toEqual(text(piece))
+    }
+  })
+})

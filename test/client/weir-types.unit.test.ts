@@ -1,0 +1,83 @@
+// The types of the package, as a program sees them. What is wrong here is found by `make types`; the test only says that they are looked at.
+
+import { expect, it } from '@jest/globals'
+import type { Agents, ErrorCode, Question, Turn, TurnEvent, TurnFinished, TurnOutcome, WeirOptions } from '../../client/weir.ts'
+import { loadAgents, Weir, WeirError } from '../../client/weir.ts'
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+const same = <A, B>(_: Same<A, B>): void => {}
+
+type Types = TurnEvent['type']
+
+/** Never called. */
+async function program(weir: Weir, error: unknown): Promise<string> {
+  same<ReturnType<typeof Weir.open>, Promise<Weir>>(true)
+  same<Parameters<typeof Weir.open>, [WeirOptions]>(true)
+  same<ReturnType<typeof loadAgents>, Agents>(true)
+  same<typeof weir.failed, Promise<never>>(true)
+
+  await Weir.open({ agents: 'agents' })
+  await Weir.open({ agents: loadAgents('agent.yaml'), dataFolder: 'data', synchronous: 'full', partitions: 1, topicPrefix: '' })
+  const kafka = {
+    kind: 'kafka',
+    bootstrapServer: 'host:9092',
+    commandConfig: 'client.properties',
+    properties: { 'client.id': 'me' },
+  } as const
+  await Weir.open({ agents: 'agents', bus: kafka, stages: 'here' })
+  await Weir.open({ agents: 'agents', bus: { kind: 'embedded' } })
+  // @ts-expect-error the file's bus has no brokers
+  await Weir.open({ agents: 'agents', bus: { kind: 'embedded', bootstrapServer: 'host:9092' } })
+  // @ts-expect-error there is no Weir without agents
+  await Weir.open({})
+  // @ts-expect-error a word that is none of these
+  await Weir.open({ agents: 'agents', synchronous: 'sometimes' })
+
+  same<Parameters<Weir['ask']>, [Question]>(true)
+  const turn: Turn = weir.ask({ agent: 'agent', text: 'hello', conversation: 'c', messageId: 'm', signal: AbortSignal.timeout(1_000) })
+  // @ts-expect-error a message has a text
+  weir.ask({ agent: 'agent' })
+  // @ts-expect-error a turn has the ids that it was begun with
+  turn.conversation = 'other'
+
+  same<
+    Types,
+    | ('turn-waiting' | 'turn-started' | 'round-started' | 'text-delta' | 'reasoning-delta' | 'text-reset')
+    | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
+    | ('approval-pending' | 'approval-decided')
+    | ('tool-started' | 'call-finished' | 'turn-finished')
+  >(true)
+  for await (const event of turn) {
+    same<typeof event, TurnEvent>(true)
+    switch (event.type) {
+      case 'text-delta':
+      case 'reasoning-delta':
+        same<typeof event.text, string>(true)
+        break
+      case 'call-finished':
+        same<typeof event.durationMs, number>(true)
+        break
+      case 'turn-finished':
+        same<typeof event, TurnFinished>(true)
+        break
+      case 'turn-started':
+        // @ts-expect-error it has no text
+        event.text
+        break
+      default:
+        same<typeof event.conversation, string>(true)
+    }
+  }
+  same<TurnOutcome, 'answered' | 'capped' | 'failed' | 'cancelled'>(true)
+  if (error instanceof WeirError) same<typeof error.code, ErrorCode>(true)
+  await turn.cancel()
+  await weir.cancel(turn)
+  await weir.close()
+  return (await turn.finished).reply
+}
+
+it('is a program that compiles', () => {
+  expect(program).toHaveLength(2)
+  expect(Object.keys(Weir)).toEqual(['open'])
+  expect(new WeirError('bus.locked', 'in use')).toBeInstanceOf(Error)
+})

@@ -1,0 +1,297 @@
+// The package as a program uses it: real stages on a real file, a scripted model behind real HTTP, real processes as tools.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { AnthropicServer, Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
+import type { Turn, TurnEvent, WeirOptions } from '../../client/weir.ts'
+import { Weir } from '../../client/weir.ts'
+import { until } from '../support/inbox.ts'
+import { recordedTool, testAgent } from '../support/pipeline.ts'
+import { call, says, text, textsOf, thinking } from '../support/script.ts'
+
+const log = pino({ level: 'silent' })
+
+let folder: string
+let server: AnthropicServer
+let weir: Weir | undefined
+let answer: (request: ModelCall, number: number) => Reply
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-api-'))
+  answer = () => says(text('Hello.'))
+  server = await startAnthropicServer((request, number) => answer(request, number))
+})
+
+afterEach(async () => {
+  await weir?.close().catch(() => {}) // some tests break it
+  weir = undefined
+  await server.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function open(options: Partial<WeirOptions> = {}): Promise<Weir> {
+  const tools = (file: string) => [recordedTool({ name: 'act', schema: { type: 'object' } }, file)]
+  const agent = testAgent(server.url, { tools, settings: { policy: { graceMs: 2_000 } } }, join(folder, 'starts'))
+  weir = await Weir.open({ agents: new Map([['test-agent', agent]]), dataFolder: join(folder, 'data'), log, ...options })
+  return weir
+}
+
+async function all(turn: Turn): Promise<TurnEvent[]> {
+  const events: TurnEvent[] = []
+  for await (const event of turn) events.push(event)
+  return events
+}
+
+async function starts(): Promise<number> {
+  return (await readFile(join(folder, 'starts'), 'utf8').catch(() => '')).split('\n').length - 1
+}
+
+const agent = 'test-agent'
+const typesOf = (events: TurnEvent[]) => events.map(({ type }) => type)
+const said = (events: TurnEvent[]) => events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
+
+describe('a turn', () => {
+  it('is a stream of events, text as it comes among them, and ends with its reply', async () => {
+    answer = (_, number) => (number === 1 ? says(thinking('Hm.'), text('I look.'), call('act', {})) : says(text('All is well.')))
+    const turn = (await open()).ask({ agent, text: 'go' })
+    const events = await all(turn)
+    expect(typesOf(events)).toEqual([
+      ...['turn-started', 'round-started', 'reasoning-delta', 'text-delta', 'tool-started', 'call-finished'],
+      ...['round-started', 'text-delta', 'turn-finished'],
+    ])
+    expect(said(events)).toBe('I look.All is well.')
+    expect(await turn.finished).toMatchObject({ outcome: 'answered', reply: 'All is well.', conversation: turn.conversation })
+    expect(events.at(-1)).toEqual(await turn.finished)
+  })
+
+  it('has an end for who reads no events', async () => {
+    expect(await (await open()).ask({ agent, text: 'go' }).finished).toMatchObject({ outcome: 'answered', reply: 'Hello.' })
+  })
+
+  it('goes on when its events are read no further', async () => {
+    const turn = (await open()).ask({ agent, text: 'go' })
+    for await (const event of turn) if (event.type === 'turn-started') break
+    expect(await turn.finished).toMatchObject({ reply: 'Hello.' })
+  })
+
+  it('has its events for one reader only', async () => {
+    const turn = (await open()).ask({ agent, text: 'go' })
+    const events = all(turn)
+    await expect(all(turn)).rejects.toThrow('can be read once')
+    expect(typesOf(await events)).toContain('turn-finished')
+  })
+
+  it('goes on with its conversation, and not with others', async () => {
+    const opened = await open()
+    const first = opened.ask({ agent, text: 'one' })
+    await first.finished
+    await opened.ask({ agent, text: 'two', conversation: first.conversation }).finished
+    await opened.ask({ agent, text: 'three' }).finished
+    expect(server.requests.map(textsOf)).toEqual([['one'], ['one', 'Hello.', 'two'], ['three']])
+  })
+
+  it('waits for the one before it in its conversation, and says so', async () => {
+    answer = ({ messages }) => (messages.length === 1 ? says(call('act', { sleepMs: 300 })) : says(text('Hello.')))
+    const opened = await open()
+    const first = opened.ask({ agent, text: 'one', conversation: 'c' })
+    const second = opened.ask({ agent, text: 'two', conversation: 'c' })
+    expect(typesOf(await all(second)).slice(0, 2)).toEqual(['turn-waiting', 'turn-started'])
+    expect(await first.finished).toMatchObject({ outcome: 'answered' })
+  })
+
+  it('that broke off while it streamed begins its text anew', async () => {
+    answer = (_, number) => (number === 1 ? { kind: 'cut', blocks: [text('Half an')] } : says(text('The whole answer.')))
+    const events = await all((await open()).ask({ agent, text: 'go' }))
+    expect(typesOf(events)).toEqual(['turn-started', 'round-started', 'text-delta', 'text-reset', 'text-delta', 'turn-finished'])
+  })
+})
+
+describe('a cancelled turn', () => {
+  const running = async (turn: Turn) => {
+    const events: TurnEvent[] = []
+    for await (const event of turn) {
+      events.push(event)
+      if (event.type === 'tool-started') return events
+    }
+    throw new Error('no tool was started')
+  }
+
+  it('ends when its signal aborts, and its last events say what became of what ran', async () => {
+    answer = () => says(call('act', { sleepMs: 20_000 }))
+    const stop = new AbortController()
+    const turn = (await open()).ask({ agent, text: 'go', signal: stop.signal })
+    const events: TurnEvent[] = []
+    for await (const event of turn) {
+      events.push(event)
+      if (event.type === 'tool-started') stop.abort()
+    }
+    expect(typesOf(events).slice(-2)).toEqual(['call-finished', 'turn-finished'])
+    expect(events.at(-2)).toMatchObject({ status: 'outcome_unknown' })
+    expect(await turn.finished).toMatchObject({ outcome: 'cancelled', reply: 'This is the fallback.' })
+  })
+
+  it('ends before it began when its signal was aborted already', async () => {
+    const turn = (await open()).ask({ agent, text: 'go', signal: AbortSignal.abort() })
+    expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  it('can be cancelled by its ids, by who did not ask', async () => {
+    answer = () => says(call('act', { sleepMs: 20_000 }))
+    const opened = await open()
+    const turn = opened.ask({ agent, text: 'go', conversation: 'c', messageId: 'm' })
+    await running(turn)
+    await opened.cancel({ conversation: 'c', messageId: 'm' })
+    expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  it('is not bothered by a cancel that comes too late', async () => {
+    const turn = (await open()).ask({ agent, text: 'go' })
+    await turn.finished
+    await turn.cancel()
+    expect(await turn.finished).toMatchObject({ outcome: 'answered' })
+  })
+})
+
+describe('a message that is sent again under its id', () => {
+  it('gets the answer that it had, and the model is not asked again', async () => {
+    const message = { agent, text: 'go', conversation: 'c', messageId: 'm' }
+    const opened = await open()
+    await opened.ask({ agent, text: 'before', conversation: 'c' }).finished
+    const first = await opened.ask(message).finished
+    await opened.ask({ agent, text: 'after', conversation: 'c' }).finished
+    await opened.close()
+    expect(await (await open()).ask(message).finished).toEqual(first)
+    expect(server.requests).toHaveLength(3)
+  })
+
+  it('gets the answer also where it had waited in the queue', async () => {
+    answer = ({ messages }) => (messages.length === 1 ? says(call('act', { sleepMs: 100 })) : says(text(`Hello ${messages.length}.`)))
+    const opened = await open()
+    void opened.ask({ agent, text: 'one', conversation: 'c' })
+    const queued = { agent, text: 'two', conversation: 'c', messageId: 'm' }
+    const first = await opened.ask(queued).finished
+    expect(await opened.ask(queued).finished).toEqual(first)
+  })
+
+  it('hears the end of its turn, once it has one', async () => {
+    answer = () => says(call('act', { sleepMs: 300 }))
+    const opened = await open()
+    const message = { agent, text: 'go', conversation: 'c', messageId: 'm' }
+    const first = opened.ask(message)
+    for await (const event of first) if (event.type === 'tool-started') break
+    answer = () => says(text('Hello.'))
+    expect(await opened.ask(message).finished).toEqual(await first.finished)
+  })
+})
+
+describe('what cannot be asked', () => {
+  it.each([
+    ['an agent that is not there', { agent: 'other', text: 'go' }, 'agent.unknown', 'the agents are test-agent'],
+    ['a blank text', { agent, text: ' \n' }, 'message.invalid', 'blank'],
+    ['an empty text', { agent, text: '' }, 'message.invalid', 'text has 0 bytes'],
+    ['a text over its limit', { agent, text: 'ä'.repeat(524_289) }, 'message.invalid', 'at most 1048576'],
+    ['half of a character', { agent, text: 'a\ud83d' }, 'message.invalid', 'surrogate'],
+    ['an empty conversation', { agent, text: 'go', conversation: '' }, 'message.invalid', 'conversation has 0 bytes'],
+    ['a long message id', { agent, text: 'go', messageId: 'x'.repeat(257) }, 'message.invalid', 'messageId has 257 bytes'],
+  ])('is refused at once: %s', async (_, question, code, message) => {
+    const opened = await open()
+    expect(() => opened.ask(question)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }))
+  })
+})
+
+describe('opening', () => {
+  it('refuses a data folder that is in use', async () => {
+    await open()
+    await expect(open()).rejects.toMatchObject({ code: 'bus.locked' })
+  })
+
+  it('refuses what is no agent file, and bad options, in words of the program', async () => {
+    await expect(open({ agents: join(folder, 'no.yaml') })).rejects.toMatchObject({ code: 'agent.invalid' })
+    await expect(open({ partitions: 0 })).rejects.toMatchObject({
+      code: 'settings.invalid',
+      message: 'Settings cannot be used.\n  partitions is "0"; must be a whole number from 1 to 500',
+    })
+  })
+
+  it('leaves the data folder free when it fails', async () => {
+    await (await open({ partitions: 2 })).close()
+    await expect(open({ partitions: 3 })).rejects.toMatchObject({ code: 'bus.topic-differs' })
+    expect(await (await open({ partitions: 2 })).ask({ agent, text: 'go' }).finished).toMatchObject({ reply: 'Hello.' })
+  })
+})
+
+describe('closing', () => {
+  it('lets a running tool end, fails the open turn, and the turn goes on when it is opened again', async () => {
+    const closing = join(folder, 'closing')
+    const act: Block = call('act', { until: closing, answer: 'acted' })
+    answer = ({ messages }) => (messages.length === 1 ? says(act) : says(text('Acted.')))
+    const opened = await open()
+    const message = { agent, text: 'go', conversation: 'c', messageId: 'm' }
+    const turn = opened.ask(message)
+    await until(async () => (await starts()) === 1)
+    const closed = opened.close()
+    await writeFile(closing, '')
+    await closed
+    await expect(turn.finished).rejects.toMatchObject({ code: 'bus.closed' })
+    await expect(all(turn)).rejects.toMatchObject({ code: 'bus.closed' })
+    expect(() => opened.ask(message)).toThrow(expect.objectContaining({ code: 'bus.closed' }))
+
+    const events = await all((await open()).ask(message))
+    expect(events).toContainEqual(expect.objectContaining({ type: 'turn-finished', reply: 'Acted.' }))
+    expect(await starts()).toBe(1)
+    const [, second] = server.requests
+    expect(JSON.stringify(second)).toContain('acted')
+  })
+
+  it('can be done twice', async () => {
+    const opened = await open()
+    await Promise.all([opened.close(), opened.close()])
+  })
+})
+
+describe('options that do not go together', () => {
+  it.each<[Partial<WeirOptions>, RegExp]>([
+    [{ stages: 'elsewhere' }, /stages cannot run elsewhere on the embedded bus/],
+    [{ bus: { kind: 'kafka' } }, /bus is kafka, and no broker is named/],
+    [{ bus: { kind: 'kafka', bootstrapServer: 'nowhere' } }, /bootstrapServer is "nowhere"; must be HOST:PORT/],
+    [{ bus: { kind: 'kafka', bootstrapServer: 'a:1', properties: { 'client.di': 'x' } } }, /did you mean client\.id\?/],
+  ])('are refused: %j', async (options, words) => {
+    await expect(open(options)).rejects.toMatchObject({ code: 'settings.invalid', message: expect.stringMatching(words) })
+  })
+})
+
+describe('a stage that cannot go on', () => {
+  it('fails every open turn, and whatever is asked afterwards', async () => {
+    const held = join(folder, 'held')
+    answer = () => says(call('act', { until: held }))
+    const opened = await open()
+    const turn = opened.ask({ agent, text: 'go' })
+    const events = all(turn)
+    await until(async () => (await starts()) === 1)
+    const holder = await holdForever(join(folder, 'data', 'weir.db'))
+    await writeFile(held, '') // what the tool says cannot be written any more
+    try {
+      await expect(opened.failed).rejects.toMatchObject({ code: 'bus.unwritable' })
+      await expect(turn.finished).rejects.toMatchObject({ code: 'bus.unwritable' })
+      await expect(events).rejects.toMatchObject({ code: 'bus.unwritable' })
+      expect(() => opened.ask({ agent, text: 'go' })).toThrow(expect.objectContaining({ code: 'bus.unwritable' }))
+    } finally {
+      holder.kill()
+    }
+  })
+})
+
+/** Another program holds a lock on the file, so that nothing can be written. */
+async function holdForever(file: string) {
+  const source = `new (require('node:sqlite').DatabaseSync)(${JSON.stringify(file)}, { timeout: 5000 }).exec('BEGIN IMMEDIATE')
+    process.stdout.write('held'); setInterval(() => {}, 1000)`
+  const holder = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(holder.stdout, 'data')
+  return holder
+}

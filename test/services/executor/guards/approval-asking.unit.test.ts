@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals'
+import { executor } from '../../../../services/executor/reducer.ts'
+import type { CallVerdict, GuardInForce, GuardVerdict, RoundCleared } from '../../../../shared/contract/messages.ts'
+import { at, given } from '../../../support/given.ts'
+import { callOf, cancel, place, policy, roundCleared, tick } from '../samples.ts'
+
+const clearedAt = 1_000
+const deadlineMs = 600_000
+
+function guard(name: string, fields: Partial<GuardInForce> = {}): GuardInForce {
+  const tools = [{ pattern: 'mail', mode: 'enforce' as const }]
+  return { name, version: '1', tools, deadlineMs, onTimeout: 'reject', rules: name === 'approval' ? '[…]' : null, ...fields }
+}
+
+function cleared(guards: GuardInForce[], fields: Partial<RoundCleared> = {}) {
+  return given(executor, at(clearedAt, roundCleared({ policy: { ...policy, guards }, ...fields })))
+}
+
+function verdict(by: string, ...verdicts: ['pass' | 'reject', number][]): GuardVerdict {
+  const said = verdicts.map(([verdict, ordinal]): CallVerdict => ({ ordinal, verdict, code: 'c', text: 't', evidence: null }))
+  return {
+    ...{ type: 'guard-verdict', ...place, round: 1, guard: by, version: '1', verdicts: said },
+    ...{ intervention: null, clearedAt, judgedMs: 1, enforces: [0], deadlineMs },
+  }
+}
+
+const two = { calls: [callOf(0), callOf(1, { raw: '{"n": 1.0}' }), callOf(2, { name: 'look' })] }
+const waiting = cleared([guard('approval'), guard('shell')], two)
+
+describe('calls that wait for the approval guard', () => {
+  it('are asked about, with the very bytes that the tool would get and the rules of their round', () => {
+    expect(waiting.to('person')).toEqual([
+      {
+        ...{ type: 'approval-asked', ...place, round: 1, agent: 'agent', rules: '[…]', version: '1' },
+        calls: [
+          { ordinal: 0, name: 'mail', arguments: '{"n":0}' },
+          { ordinal: 1, name: 'mail', arguments: '{"n": 1.0}' },
+        ],
+        ...{ clearedAt, deadlineMs, until: clearedAt + deadlineMs },
+      },
+    ])
+  })
+
+  it('are asked about no longer than the turn lasts', () => {
+    expect(cleared([guard('approval')], { expiresAt: 5_000 }).to('person')).toMatchObject([{ until: 5_000 }])
+  })
+
+  it('are not asked about by a shadow, or where there is no such guard', () => {
+    const shadow = guard('approval', { tools: [{ pattern: 'mail', mode: 'shadow' }] })
+    expect(cleared([shadow, guard('shell')], two).to('person')).toEqual([])
+  })
+
+  it('are withdrawn when another guard vetoes them, those and no others', () => {
+    const vetoed = waiting.when(verdict('shell', ['reject', 0], ['pass', 1]))
+    expect(vetoed.to('person')).toEqual([
+      { type: 'approval-withdrawn', ...place, round: 1, calls: [{ ordinal: 0, reason: 'vetoed by guard shell: c' }] },
+    ])
+    expect(vetoed.when(verdict('approval', ['pass', 0], ['pass', 1])).to('person')).toEqual([])
+  })
+
+  it('are withdrawn once when the turn is cancelled', () => {
+    const cancelled = waiting.when(cancel)
+    expect(cancelled.to('person')).toMatchObject([{ type: 'approval-withdrawn', calls: [{ ordinal: 0 }, { ordinal: 1 }] }])
+    expect(cancelled.when(cancel).to('person')).toEqual([])
+  })
+
+  it('are withdrawn when the guard was silent', () => {
+    expect(waiting.when(at(clearedAt + deadlineMs, tick)).to('person')).toMatchObject([
+      { calls: [0, 1].map((ordinal) => ({ ordinal, reason: 'vetoed by guard approval: guard.silent' })) },
+    ])
+  })
+
+  it('are withdrawn when the executor fails on another record of their turn, and no others', () => {
+    const reason = 'an internal failure ended its turn'
+    const failed = waiting.when(verdict('shell', ['reject', 0], ['pass', 1])).whenFails(cancel)
+    expect(failed.state).toBeUndefined()
+    expect(failed.records).toEqual([
+      { to: 'person', message: { type: 'approval-withdrawn', ...place, round: 1, calls: [{ ordinal: 1, reason }] } },
+    ])
+    expect(waiting.when(verdict('approval', ['pass', 0], ['pass', 1])).whenFails(cancel).records).toEqual([])
+    expect(given(executor).whenFails(cancel).records).toEqual([])
+  })
+
+  it('are not withdrawn when the guard has answered', () => {
+    const answered = waiting.when(verdict('approval', ['pass', 0], ['reject', 1]))
+    expect(answered.all.filter(({ to }) => to === 'person')).toHaveLength(1)
+    expect(answered.when(verdict('shell', ['reject', 0], ['reject', 1])).to('person')).toEqual([])
+  })
+})

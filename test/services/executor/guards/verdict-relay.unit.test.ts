@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals'
+import { createRelay } from '../../../../services/executor/guards/verdict-relay.ts'
+import type { HearTask } from '../../../../services/executor/tasks.ts'
+import { encode } from '../../../../shared/codec/codec.ts'
+import type { StoredRecord } from '../../../../shared/contract/bus.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { GuardVerdict, Message } from '../../../../shared/contract/messages.ts'
+import { createLog } from '../../../../shared/lib/log.ts'
+import { settled, testClock } from '../performer-world.ts'
+
+const hear = (round = 1, fields: Partial<HearTask> = {}): HearTask => ({
+  ...{ kind: 'hear', conversation: 'c', turn: 7, round, guard: 'shell', since: 100_000, ...fields },
+})
+
+function verdict(round = 1, fields: Partial<GuardVerdict> = {}): GuardVerdict {
+  return {
+    ...{ type: 'guard-verdict', conversation: 'c', turn: 7, round, guard: 'shell', version: '1' },
+    ...{
+      verdicts: [{ ordinal: 0, verdict: 'pass', code: '', text: '', evidence: null }],
+      intervention: null,
+      clearedAt: 0,
+      judgedMs: 0,
+      enforces: [],
+      deadlineMs: 0,
+    },
+    ...fields,
+  }
+}
+
+/** Topics of guards that a test fills, and what the relay made of them. */
+function world() {
+  const clock = testClock()
+  const topics = new Map<string, StoredRecord[]>()
+  const reads: { guard: string; since: number }[] = []
+  const lines: string[] = []
+  const written: GuardVerdict[] = []
+  const wakers = new Set<() => void>()
+  let broken = false
+
+  async function* guardVerdicts({ guard, since, signal }: { guard: string; since: number; signal: AbortSignal }) {
+    reads.push({ guard, since })
+    if (broken) throw new Error('no such topic')
+    for (let next = 0; !signal.aborted; ) {
+      const records = (topics.get(guard) ?? []).slice(next).filter(({ time }) => time >= since)
+      next = topics.get(guard)?.length ?? 0
+      if (records.length > 0) yield records
+      else {
+        await new Promise<void>((resolve) => {
+          wakers.add(resolve)
+          signal.addEventListener('abort', () => resolve(), { once: true })
+        })
+      }
+    }
+  }
+
+  const log = createLog({ level: 'trace', destination: { write: (line: string) => lines.push(line) } })
+  const relay = createRelay({ clock, log, guardVerdicts }, (verdicts) => written.push(...verdicts))
+
+  function append(guard: string, value: Uint8Array, key = 'c', time = 100_010) {
+    const topic = topics.get(guard) ?? []
+    topics.set(guard, topic)
+    topic.push({ topic: `guard-verdicts.${guard}`, partition: 0, key, value, offset: topic.length, time })
+    for (const wake of wakers) wake()
+    wakers.clear()
+    return settled()
+  }
+
+  return {
+    ...{ clock, relay, written, lines, reads },
+    append,
+    say: (guard: string, message: Message, key?: string, time?: number) => append(guard, encode(message), key, time),
+    breakReading: (isBroken: boolean) => {
+      broken = isBroken
+    },
+  }
+}
+
+describe('the verdict relay', () => {
+  it('reads nothing while nothing waits', async () => {
+    const { relay, reads } = world()
+    relay.reconcile('u', [])
+    await settled()
+    expect(reads).toEqual([])
+  })
+
+  it('copies the answer to a round that waits, once, under the name that its topic has', async () => {
+    const { relay, say, written } = world()
+    relay.reconcile('u', [hear()])
+    await say('shell', verdict(1, { guard: 'somebody-else' }))
+    await say('shell', verdict())
+    expect(written).toEqual([verdict()])
+    relay.reconcile('u', [hear()])
+    await settled()
+    expect(written).toHaveLength(1)
+  })
+
+  it('finds an answer that came before the round was waited for, also while it follows the guard already', async () => {
+    const { relay, say, written, reads } = world()
+    await say('shell', verdict())
+    relay.reconcile('u', [hear()])
+    await settled()
+    await say('shell', verdict(2))
+    expect(written).toEqual([verdict()])
+    relay.reconcile('u', [hear(), hear(2)])
+    await settled()
+    expect(written).toEqual([verdict(), verdict(2)])
+    expect(reads).toHaveLength(1)
+  })
+
+  it('reads again what it could not keep', async () => {
+    const { relay, say, written, reads } = world()
+    relay.reconcile('other', [hear(0)])
+    await settled()
+    await say('shell', verdict(1))
+    for (let n = 0; n < limits.guardAnswersKeptMax; n += 1) void say('shell', verdict(1_000 + n))
+    await settled()
+    relay.reconcile('u', [hear(1)])
+    await settled()
+    expect(reads).toHaveLength(2)
+    expect(written).toEqual([verdict(1)])
+  })
+
+  it('leaves out, with a line in the log, what is no answer of this guard that could be taken', async () => {
+    const { relay, say, append, written, lines } = world()
+    relay.reconcile('u', [hear()])
+    await append('shell', Buffer.from('nonsense'))
+    await append('shell', Buffer.alloc(limits.guardVerdictBytesMax + 1))
+    await say('shell', { type: 'turn-ended', conversation: 'c', turn: 7 })
+    await say('shell', verdict(), 'another')
+    expect(written).toEqual([])
+    expect(lines.filter((line) => line.includes('is left out'))).toHaveLength(4)
+    await say('shell', verdict())
+    expect(written).toHaveLength(1)
+  })
+
+  it('copies nothing for rounds that do not wait, or wait for another guard', async () => {
+    const { relay, say, written } = world()
+    relay.reconcile('u', [hear(1, { guard: 'spend' }), hear(2)])
+    await say('shell', verdict(1))
+    await say('shell', verdict(3))
+    await say('spend', verdict(2, { guard: 'spend' }))
+    expect(written).toEqual([])
+    relay.reconcile('u', [])
+    await say('shell', verdict(2))
+    expect(written).toEqual([])
+  })
+
+  it('goes on when a topic cannot be read for a while: the answers are still there', async () => {
+    const { relay, say, written, breakReading, clock, lines } = world()
+    breakReading(true)
+    relay.reconcile('u', [hear()])
+    await say('shell', verdict())
+    expect(lines.some((line) => line.includes('cannot be read'))).toBe(true)
+    breakReading(false)
+    clock.pass(limits.guardFollowRetryMs)
+    await settled()
+    expect(written).toEqual([verdict()])
+  })
+
+  it('stops reading when nothing has waited for long, and when it is closed', async () => {
+    const { relay, say, reads, clock, written } = world()
+    relay.reconcile('u', [hear()])
+    await say('shell', verdict())
+    relay.reconcile('u', [])
+    clock.pass(limits.guardFollowIdleMs)
+    relay.reconcile('u', [hear(2, { since: 500_000 })])
+    await settled()
+    expect(reads).toHaveLength(2)
+    relay.close()
+    await say('shell', verdict(2), 'c', 500_001)
+    expect(written).toHaveLength(1)
+  })
+})

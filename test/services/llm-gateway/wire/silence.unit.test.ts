@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals'
+import { watchSilence } from '../../../../services/llm-gateway/wire/silence.ts'
+import type { Clock } from '../../../../shared/lib/clock.ts'
+import { manualClock } from '../../../support/manual-clock.ts'
+
+/** A watch over 100 ms without a byte and 250 ms without a word, and what it told. */
+function watched(clock: Clock) {
+  const told: string[] = []
+  return { told, watch: watchSilence(clock, { silent: 100, wordless: 250 }, (limit) => told.push(limit)) }
+}
+
+describe('a silence', () => {
+  it('is too long after its limit since anything was heard', () => {
+    const clock = manualClock(0)
+    const { told, watch } = watched(clock)
+    clock.advance(60)
+    watch.heard()
+    clock.advance(99)
+    expect(told).toEqual([])
+    clock.advance(1)
+    expect(told).toEqual(['silent'])
+    clock.advance(1000)
+    expect(told).toEqual(['silent'])
+  })
+
+  it('with signs of life is too long after its own limit since anything was said', () => {
+    const clock = manualClock(0)
+    const { told, watch } = watched(clock)
+    for (let n = 0; n < 5; n += 1) {
+      clock.advance(50)
+      watch.heard()
+      if (n === 0) watch.said()
+    }
+    expect(told).toEqual([])
+    clock.advance(50)
+    expect(told).toEqual(['wordless'])
+  })
+
+  it('does not count while we are slow', () => {
+    const clock = manualClock(0)
+    const { told, watch } = watched(clock)
+    watch.pause()
+    clock.advance(1000)
+    watch.resume()
+    clock.advance(99)
+    expect(told).toEqual([])
+    clock.advance(1)
+    expect(told).toEqual(['silent'])
+  })
+
+  it('is nothing that a stopped watch tells of', () => {
+    const clock = manualClock(0)
+    const { told, watch } = watched(clock)
+    watch.stop()
+    clock.advance(1000)
+    expect(told).toEqual([])
+  })
+
+  it('in which our own process stood still is looked at again when the socket has been read', () => {
+    const slow = stoppedClock()
+    const { told, watch } = watched(slow.clock)
+    slow.standStill(5000)
+    expect(told).toEqual([])
+    watch.heard() // what had waited in the socket
+    slow.fire()
+    slow.pass(99)
+    slow.fire()
+    expect(told).toEqual([])
+    slow.standStill(5000)
+    slow.fire() // and this time nothing had
+    expect(told).toEqual(['silent'])
+  })
+})
+
+/** A clock with one timer, which fires when the test says. */
+function stoppedClock() {
+  let now = 0
+  let timer: { at: number; fire: () => void } | undefined
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => now,
+    after(delayMs, fire) {
+      timer = { at: now + delayMs, fire }
+      return () => (timer = undefined)
+    },
+  }
+  const fire = (): void => {
+    const due = timer !== undefined && timer.at <= now ? timer : undefined
+    if (due !== undefined) timer = undefined
+    due?.fire()
+  }
+  return {
+    clock,
+    fire,
+    pass: (ms: number) => (now += ms),
+    standStill(ms: number) {
+      now += ms
+      fire()
+    },
+  }
+}

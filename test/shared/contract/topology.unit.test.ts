@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import {
+  historyConversation,
+  historyKey,
+  historyPrefix,
+  printTopology,
+  stages,
+  topicSpecs,
+  topics,
+} from '../../../shared/contract/topology.ts'
+
+const dayMs = 86_400_000
+const lock: { type: string }[] = JSON.parse(readFileSync(new URL('../../../schemas/lock.json', import.meta.url), 'utf8'))
+
+describe('the topology', () => {
+  it('reads as it was agreed: a change of the wiring is a change of this text', () => {
+    expect(`\n${printTopology()}`).toMatchInlineSnapshot(`
+"
+conversation-events (log) -> conversation, a unit is conversation
+    user-message <- edge
+    cancel-requested <- edge
+    round-outcome <- loop-detector
+    turn-extended <- loop-detector
+    turn-failed <- runtime of any stage
+    carried <- conversation
+    tick <- runtime
+model-requests (log) -> llm-gateway, a unit is round
+    model-request <- conversation
+    cancel <- conversation
+    attempt-started <- llm-gateway performer
+    attempt-failed <- llm-gateway performer
+    attempt-finished <- llm-gateway performer
+    tick <- runtime
+model-deltas (log) -> accumulator, a unit is round
+    model-opened <- llm-gateway
+    part <- llm-gateway performer
+    model-finished <- llm-gateway
+    tick <- runtime
+rounds-proposed (log) -> validator, a unit is none
+    round-proposed <- accumulator
+rounds-checked (log) -> loop-detector, a unit is turn
+    round-checked <- validator
+    round-executed <- executor
+    turn-ended <- conversation
+    cancel <- conversation
+    tick <- runtime
+rounds-cleared (log) -> executor, a unit is turn
+    round-cleared <- loop-detector
+    turn-ended <- conversation
+    cancel <- conversation
+    claim <- executor performer
+    outcome <- executor performer
+    lapsed <- executor performer
+    guard-verdict <- executor performer
+    tick <- runtime
+approvals (log) -> approval, a unit is round
+    approval-asked <- executor
+    approval-withdrawn <- executor
+    approval-answered <- edge
+    tick <- runtime
+guard-verdicts.approval (log)
+    guard-verdict <- approval
+history (table)
+    history-entry <- conversation
+    (tombstone) <- llm-gateway performer
+policies (table)
+    operator-limits <- operator
+    agent-policy <- operator
+    guard-registration <- operator
+    (tombstone) <- operator
+activity (log)
+    turn-started <- conversation
+    round-started <- conversation
+    call-rejected <- loop-detector
+    intervention-raised <- loop-detector
+    calls-waiting <- executor
+    guard-verdict-given <- executor
+    approval-pending <- approval
+    approval-decided <- approval
+    tool-started <- executor performer
+    call-finished <- executor
+    turn-finished <- conversation
+dead-letters (log)
+    dead-letter <- runtime of any stage
+guard-verdicts.<guard> (log)
+    guard-verdict <- guard
+"
+`)
+  })
+
+  it('gives every stage an inbox of its own', () => {
+    const inboxes = Object.values(stages).map((stage) => stage.inbox)
+    expect(new Set(inboxes).size).toBe(inboxes.length)
+  })
+
+  it('has a topic for every message type, and a message type for every record of a topic', () => {
+    const written = new Set(Object.values(topics).flatMap((topic) => Object.keys(topic.records)))
+    expect([...written].sort()).toEqual([...new Set(lock.map((entry) => entry.type))].sort())
+  })
+
+  it('lets each stage write only where one of its ports leads', () => {
+    for (const [name, topic] of Object.entries(topics))
+      for (const writer of new Set([...Object.values(topic.records).flat(), ...(topic.tombstones ?? [])])) {
+        const stage = writer.replace(/ performer$/, '')
+        if (stage in stages)
+          expect({ writer, ports: Object.values(stages[stage as keyof typeof stages].ports) }).toMatchObject({
+            ports: expect.arrayContaining([name]),
+          })
+      }
+  })
+
+  it('prefixes every topic and gives all of them one partition count', () => {
+    const specs = topicSpecs('team-a.', 7)
+    expect(specs.every((spec) => spec.name.startsWith('team-a.') && spec.partitions === 7)).toBe(true)
+  })
+
+  it('keeps the records of logs as long as it is told, dead letters at least a month, and the newest of each key of a table for ever', () => {
+    const kept = (days: number) => Object.fromEntries(topicSpecs('', 1, days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]))
+    const names = Object.entries(topics).filter(([name, { kind }]) => kind === 'log' && name !== 'dead-letters')
+    expect(kept(2)).toEqual({
+      ...Object.fromEntries(names.map(([name]) => [name, 2 * dayMs])),
+      ...{ 'dead-letters': 30 * dayMs, history: undefined, policies: undefined },
+    })
+    expect(kept(90)['dead-letters']).toBe(90 * dayMs)
+  })
+})
+
+describe('the keys of history', () => {
+  it('say whose entry it is, and a key of somebody else says nothing', () => {
+    for (const conversation of ['a', 'a"b', '', '[1]'])
+      expect(historyConversation(historyKey({ conversation, turn: 1, round: 2 }))).toBe(conversation)
+    for (const key of ['', 'a', '{}', '[]', '[1,2,3]', 'null', '"a"']) expect(historyConversation(key)).toBeUndefined()
+  })
+
+  it('begin with the prefix of their conversation and of no other', () => {
+    const key = historyKey({ conversation: 'a', turn: 1, round: 2 })
+    expect(key.startsWith(historyPrefix('a'))).toBe(true)
+    for (const other of ['a,1', 'a"', '', 'aa', 'A', 'a\\'])
+      expect(
+        key.startsWith(historyPrefix(other)) || historyKey({ conversation: other, turn: 1, round: 2 }).startsWith(historyPrefix('a')),
+      ).toBe(false)
+  })
+})

@@ -1,0 +1,37 @@
+// Folders on a file system that makes none, where Node's own way would never come back, and on one that does.
+
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from '@jest/globals'
+import { makeFolders, removeEmptyFolders } from '../../../shared/lib/make-folders.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-folders-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('making folders', () => {
+  it('makes all that are missing, with the rights that are asked for, and none where all are there', () => {
+    makeFolders(join(folder, 'a', 'b', 'c'), 0o700)
+    makeFolders(join(folder, 'a', 'b', 'c'), 0o700)
+    expect(statSync(join(folder, 'a', 'b')).mode & 0o777).toBe(0o700)
+  })
+
+  it('takes away those that it made, but none that holds something by now', () => {
+    const made = makeFolders(join(folder, 'd', 'e', 'f'))
+    expect(made).toEqual([join(folder, 'd'), join(folder, 'd', 'e'), join(folder, 'd', 'e', 'f')])
+    expect(makeFolders(join(folder, 'd', 'e', 'f'))).toEqual([])
+    writeFileSync(join(folder, 'd', 'mine'), '')
+    removeEmptyFolders(made)
+    expect(readdirSync(join(folder, 'd'))).toEqual(['mine'])
+  })
+
+  it('refuses where a file is in the way', () => {
+    writeFileSync(join(folder, 'file'), '')
+    for (const path of [join(folder, 'file'), join(folder, 'file', 'below')]) expect(() => makeFolders(path)).toThrow(/EEXIST/)
+  })
+
+  const onProc = existsSync('/proc/self') ? it : it.skip
+  onProc('refuses at once where the file system makes none', () => {
+    expect(() => makeFolders('/proc/weir/log')).toThrow(/ENOENT/)
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals'
+import { createSlots } from '../../../shared/lib/slots.ts'
+
+/** Takes places in the name of `who`, and remembers who got one and how to give it back. */
+function guests(count: number) {
+  const slots = createSlots(count)
+  const seated: string[] = []
+  const free = new Map<string, () => void>()
+  const wait = (line: string, who: string) =>
+    slots.wait(line, (giveBack) => {
+      seated.push(who)
+      free.set(who, giveBack)
+    })
+  return { wait, seated, free: (who: string) => free.get(who)?.() }
+}
+
+describe('places', () => {
+  it('are given at once while there are any', () => {
+    const { wait, seated } = guests(2)
+    for (const who of ['a1', 'a2', 'a3']) wait('a', who)
+    expect(seated).toEqual(['a1', 'a2'])
+  })
+
+  it('go to the lines in rotation, so that one long line holds up nobody', () => {
+    const { wait, seated, free } = guests(1)
+    for (const who of ['a1', 'a2', 'a3']) wait('a', who)
+    for (const who of ['b1', 'b2']) wait('b', who)
+    wait('c', 'c1')
+    for (const who of ['a1', 'a2', 'b1', 'c1', 'a3']) free(who)
+    expect(seated).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2'])
+  })
+
+  it('are not given to who has left the line', () => {
+    const { wait, seated, free } = guests(1)
+    wait('a', 'a1')
+    const leave = wait('a', 'a2')
+    wait('b', 'b1')
+    leave()
+    leave()
+    free('a1')
+    expect(seated).toEqual(['a1', 'b1'])
+  })
+
+  it('come back once, however often they are given back, also after leaving', () => {
+    const { wait, seated, free } = guests(1)
+    const leave = wait('a', 'a1')
+    leave()
+    free('a1')
+    free('a1')
+    for (const who of ['a2', 'a3']) wait('a', who)
+    expect(seated).toEqual(['a1', 'a2'])
+  })
+})

@@ -1,0 +1,115 @@
+// A file is there as a whole or not at all, and takes the place of no other one that nobody gave up.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { beginFile, nameFile, refusal, refuseTaken, writeWhole } from '../../../shared/lib/whole-file.ts'
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-whole-'))
+  file = join(folder, 'a.html')
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const noMore = new Error('no more')
+
+function* failing(): Generator<string> {
+  yield 'half'
+  throw noMore
+}
+
+describe('a file that is written whole', () => {
+  it('is there with all of it, for this user alone', async () => {
+    expect(await writeWhole(file, ['grün', 'er'], { force: false })).toBe(7)
+    expect(readFileSync(file, 'utf8')).toBe('grüner')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder)).toEqual(['a.html'])
+  })
+
+  it('is none by the name of -, which is how others call standard output, but may be called so in its folder', () => {
+    expect(() => refuseTaken('-', { force: true })).toThrow(/nothing is written to standard output: name a file/)
+    expect(() => refuseTaken(join(folder, '-'), { force: false })).not.toThrow()
+  })
+
+  it('is not there where writing it fails', async () => {
+    await expect(writeWhole(file, failing(), { force: false })).rejects.toBe(noMore) // a mistake of ours, which no other place mends
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('leaves nothing of itself when a signal ends the process meanwhile', async () => {
+    const somebody = (): void => {} // who decides how the process ends: here, not at all
+    process.on('SIGTERM', somebody)
+    const left: string[][] = []
+    function* interrupted(): Generator<string> {
+      yield 'half'
+      left.push(readdirSync(folder))
+      process.emit('SIGTERM', 'SIGTERM')
+      left.push(readdirSync(folder))
+      throw noMore
+    }
+    await expect(writeWhole(file, interrupted(), { force: false })).rejects.toBe(noMore)
+    process.off('SIGTERM', somebody)
+    expect(left).toEqual([[expect.stringContaining('unfinished')], []])
+  })
+
+  it('takes the place of one that is there only by force', async () => {
+    writeFileSync(file, 'mine')
+    expect(() => refuseTaken(file, { force: false })).toThrow(expect.objectContaining({ code: 'output.exists' }))
+    refuseTaken(file, { force: true })
+    await expect(writeWhole(file, ['new'], { force: false })).rejects.toMatchObject({ code: 'output.exists' })
+    expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['mine', ['a.html']])
+    await writeWhole(file, ['new'], { force: true })
+    expect([readFileSync(file, 'utf8'), readdirSync(folder)]).toEqual(['new', ['a.html']])
+  })
+
+  it('takes the place of no log and of nothing that it is made from, also by force', async () => {
+    const log = join(folder, 'weir.db')
+    await (await openEmbeddedBus({ file: log, clock: systemClock })).close()
+    expect(() => refuseTaken(log, { force: true })).toThrow(/is a log of Weir, and nothing is written over that, also with --force/)
+    writeFileSync(file, 'mine')
+    symlinkSync(file, join(folder, 'link'))
+    for (const reads of [file, join(folder, 'link')])
+      expect(() => refuseTaken(file, { force: true, reads })).toThrow(/is the file that is read, and nothing is written over that/)
+    refuseTaken(file, { force: true, reads: log })
+  })
+
+  it('leaves one as it is that appeared while it was written', () => {
+    const unfinished = beginFile(file)
+    writeFileSync(file, 'mine')
+    expect(() => nameFile(unfinished, file, { force: false })).toThrow(expect.objectContaining({ code: 'output.exists' }))
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+  })
+
+  it('is refused before any work where its folder is not there', () => {
+    const nowhere = join(folder, 'no', 'a.html')
+    expect(() => refuseTaken(nowhere, { force: false })).toThrow(expect.objectContaining({ code: 'output.unwritable' }))
+    expect(() => beginFile(nowhere)).toThrow(/cannot be written \(ENOENT\): name a place where this user may write/)
+  })
+
+  it('is told to be on a full disk, by the file system or by SQLite, and with what SQLite says else', () => {
+    const full = `${file} cannot be written (the disk is full): make room there, or name another place (--output)`
+    expect(refusal(file, systemError('ENOSPC', -28))).toMatchObject({ code: 'output.unwritable', message: full })
+    expect(refusal(file, sqliteError('database or disk is full', 13))).toMatchObject({ code: 'output.unwritable', message: full })
+    const unreadable = refusal(file, sqliteError('disk I/O error', 10 | (2 << 8))) // with SQLite's extended code
+    expect(unreadable).toMatchObject({ message: expect.stringContaining('(disk I/O error): name a place where this user may write') })
+  })
+
+  it('is not what a mistake in SQL is told as', () => {
+    const twice = sqliteError('UNIQUE constraint failed: records.topic', 2067)
+    expect(refusal(file, twice)).toBe(twice)
+  })
+})
+
+function systemError(code: string, errno: number): Error {
+  return Object.assign(new Error(code), { code, errno })
+}
+
+/** As node:sqlite throws it. */
+function sqliteError(message: string, errcode: number): Error {
+  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode })
+}

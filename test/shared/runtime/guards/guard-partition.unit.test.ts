@@ -1,0 +1,248 @@
+import { describe, expect, it } from '@jest/globals'
+import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import { decode, encode } from '../../../../shared/codec/codec.ts'
+import type { Commit, StoredRecord } from '../../../../shared/contract/bus.ts'
+import type { Guard } from '../../../../shared/contract/guard.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { GuardInForce, GuardVerdict, Message, RoundCleared } from '../../../../shared/contract/messages.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
+import { createLog } from '../../../../shared/lib/log.ts'
+import { readGuardPartition } from '../../../../shared/runtime/guards/guard-partition.ts'
+
+const inForce: GuardInForce = {
+  ...{ name: 'counter', version: '1', deadlineMs: 5_000, onTimeout: 'reject', rules: null },
+  tools: [
+    { pattern: 'pay', mode: 'enforce' },
+    { pattern: 'look', mode: 'shadow' },
+  ],
+}
+
+/** Says how many calls of the conversation it saw before. */
+const counter: Guard<number> = {
+  ...{ name: 'counter', version: '1', tools: ['pay', 'look'], deadlineMs: 5_000, onTimeout: 'reject', stateKeptMs: 10_000 },
+  judge: (seen = 0, { calls }) => ({
+    state: seen + calls.length,
+    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'seen', text: `${seen} before` })),
+  }),
+}
+
+function cleared(names: string[], fields: Partial<RoundCleared> = {}): RoundCleared {
+  const call = (name: string, ordinal: number) => ({
+    ordinal,
+    id: '',
+    name,
+    raw: '{"a":1}',
+    source: 'deltas' as const,
+    problem: null,
+    repair: null,
+    disputed: false,
+  })
+  const declaration = (name: string) => ({ name, description: '', schema: '{}', idempotent: false, timeoutMs: 1, poll: false, hints: null })
+  return {
+    ...{ type: 'round-cleared', conversation: 'c', turn: 0, round: 1, agent: 'agent', policy: { ...defaultPolicy, guards: [inForce] } },
+    ...{
+      calls: names.map(call),
+      decided: [],
+      declarations: [...new Set(names)].map(declaration),
+      expiresAt: 1e9,
+      extendedTo: null,
+      ...fields,
+    },
+  }
+}
+
+/** The records as they stand in the log, from offset 0 on, one second apart. */
+function logOf(...messages: Message[]): StoredRecord[] {
+  return messages.map((message, offset) => ({
+    ...{ topic: 'weir.rounds-cleared', partition: 0, key: 'conversation' in message ? message.conversation : '', value: encode(message) },
+    ...{ offset, time: 1_000 * (offset + 1), id: `loop-detector/0/${offset}/0` },
+  }))
+}
+
+function reader(
+  guard: Guard<never> | Guard,
+  { committed, begin = 0, end = 100 }: { committed?: Commit; begin?: number; end?: number } = {},
+) {
+  const lines: string[] = []
+  const partition = readGuardPartition({
+    guard: guard as Guard,
+    assignment: { topic: 'weir.rounds-cleared', ends: { partition: 0, begin, end }, committed },
+    topic: 'weir.guard-verdicts.counter',
+    clock: systemClock,
+    log: createLog({ level: 'trace', destination: { write: (line: string) => lines.push(line) } }),
+  })
+  const read = async (records: StoredRecord[]) => {
+    const { outputs, commit } = await partition.read(records)
+    return { outputs, commit, verdicts: outputs.map(({ value }) => decode(value as Uint8Array) as GuardVerdict) }
+  }
+  return { partition, read, lines }
+}
+
+const textsOf = (verdicts: GuardVerdict[]) =>
+  verdicts.map(({ verdicts }) => verdicts.map(({ ordinal, text }) => `${ordinal}: ${text}`).join(', '))
+
+describe('a guard on its partition', () => {
+  it('answers each round that it is in force in, under an id made of the place of the round', async () => {
+    const { read } = reader(counter)
+    const { outputs, verdicts } = await read(logOf(cleared(['pay', 'exec', 'look'])))
+    expect(outputs).toMatchObject([{ topic: 'weir.guard-verdicts.counter', partition: 0, key: 'c', id: 'guard.counter/0/0/0' }])
+    expect(verdicts).toMatchObject([
+      { conversation: 'c', turn: 0, round: 1, guard: 'counter', clearedAt: 1_000, enforces: [0], deadlineMs: 5_000 },
+    ])
+    expect(textsOf(verdicts)).toEqual(['0: 0 before, 2: 0 before'])
+  })
+
+  it('is not asked of what is decided, or is not its tool, or where it is not in force', async () => {
+    const decided = [{ ordinal: 0, status: 'rejected' as const, text: '', reason: '', durationMs: 0 }]
+    const { read } = reader(counter)
+    const { outputs } = await read(
+      logOf(cleared(['pay'], { decided }), cleared(['exec'], { round: 2 }), cleared(['pay'], { round: 3, policy: defaultPolicy }), {
+        type: 'turn-ended',
+        conversation: 'c',
+        turn: 0,
+      }),
+    )
+    expect(outputs).toEqual([])
+  })
+
+  it('remembers each conversation, and judges no round twice', async () => {
+    const { read } = reader(counter)
+    const log = logOf(cleared(['pay', 'pay']), cleared(['pay'], { conversation: 'other' }), cleared(['pay'], { round: 2 }))
+    expect(textsOf((await read([...log, ...log])).verdicts)).toEqual(['0: 0 before, 1: 0 before', '0: 0 before', '0: 2 before'])
+  })
+
+  it('knows after a restart what it knew before, and says nothing again', async () => {
+    const log = logOf(cleared(['pay']), cleared(['look'], { round: 2 }), cleared(['pay'], { round: 3 }), cleared(['pay'], { round: 4 }))
+    const first = reader(counter)
+    const { commit } = await first.read(log.slice(0, 3))
+    expect(commit).toMatchObject({ offset: 3 })
+    const second = reader(counter, { committed: commit! })
+    expect(second.partition.position).toBe(0)
+    const silent = await second.read(log.slice(0, 2))
+    expect([silent.outputs, silent.commit]).toEqual([[], undefined])
+    expect(textsOf((await second.read(log.slice(2))).verdicts)).toEqual(['0: 3 before'])
+  })
+
+  it('folds from nowhere when it remembers nothing, and forgets what has been idle for long', async () => {
+    const stateless: Guard = {
+      ...(counter as unknown as Guard),
+      judge: (_, { calls }) => ({ state: undefined, verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })) }),
+    }
+    const log = logOf(cleared(['pay']), cleared(['pay'], { conversation: 'other' }))
+    expect(JSON.parse((await reader(stateless).read(log)).commit!.metadata)).toMatchObject({ from: 2 })
+    const remembering = reader(counter)
+    expect(JSON.parse((await remembering.read(log)).commit!.metadata)).toMatchObject({ from: 0 })
+    const later = { ...logOf(cleared(['exec'], { round: 9 }))[0]!, offset: 2, time: 12_500 }
+    expect(JSON.parse((await remembering.read([{ ...later, id: 'loop-detector/0/2/0' }])).commit!.metadata)).toMatchObject({ from: 3 })
+  })
+
+  it('goes on with what is left when retention has deleted what it remembered', async () => {
+    const committed = { offset: 8, metadata: JSON.stringify({ from: 1, marks: {} }) }
+    const { partition, lines } = reader(counter, { committed, begin: 5 })
+    expect(partition.position).toBe(5)
+    expect(lines.join()).toContain('no longer holds all')
+    expect(() => reader(counter, { committed, end: 7 })).toThrow('outside the log')
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['no object', 'yes', /judge returned string/],
+    ['a promise', Promise.resolve({}), /a promise/],
+    [
+      'a promise that comes to nothing',
+      async () => {
+        throw new Error('later')
+      },
+      /a promise/,
+    ],
+    ['no verdicts', { verdicts: 5 }, /its verdicts are no array/],
+    ['nothing of a call', { verdicts: [] }, /it says nothing of call 0/],
+    ['one call twice', { verdicts: [0, 0].map((ordinal) => ({ ordinal, verdict: 'pass' })) }, /it names call 0 twice/],
+    ['a call that is not its own', { verdicts: [{ ordinal: 3, verdict: 'pass' }] }, /call 3, which it was not asked about/],
+    ['a verdict that is none', { verdicts: [{ ordinal: 0, verdict: 'maybe' }] }, /neither pass nor reject/],
+    ['a rejection without a code', { verdicts: [{ ordinal: 0, verdict: 'reject', text: 'no' }] }, /the code of call 0/],
+    ['a rejection without a text', { verdicts: [{ ordinal: 0, verdict: 'reject', code: 'no', text: ' ' }] }, /no text for the model/],
+    ['a state that is too large', { state: 'x'.repeat(70_000), verdicts: [{ ordinal: 0, verdict: 'pass' }] }, /its state has 70002 bytes/],
+  ])('rejects the calls of a round when it answers with %s, and says so in the log', async (_, answer, evidence) => {
+    const { read, lines } = reader({
+      ...(counter as unknown as Guard),
+      judge: () => (typeof answer === 'function' ? answer() : answer) as never,
+    })
+    const { verdicts } = await read(logOf(cleared(['pay'])))
+    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable', evidence: expect.stringMatching(evidence) }])
+    expect(lines.join()).toContain('the guard failed on a round')
+  })
+
+  it('rejects the calls of a round that the guard has changed, as it was before', async () => {
+    const emptying: Guard = {
+      ...(counter as unknown as Guard),
+      judge(_, round) {
+        ;(round.calls as unknown[]).splice(0)
+        return { state: undefined, verdicts: [] }
+      },
+    }
+    const { verdicts } = await reader(emptying).read(logOf(cleared(['pay'])))
+    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'guard.unusable' }])
+  })
+
+  it('answers within bounds when it says 100 MB', async () => {
+    const huge = Buffer.alloc(100 * 1024 * 1024, 'x').toString('latin1')
+    const wordy: Guard = {
+      ...(counter as unknown as Guard),
+      judge: (_, { calls }) => ({
+        state: undefined,
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'wordy', text: huge, evidence: huge })),
+        intervention: { reason: huge, text: huge },
+      }),
+    }
+    const { outputs, verdicts } = await reader(wordy).read(logOf(cleared(['pay'])))
+    expect(verdicts[0]?.verdicts).toMatchObject([{ verdict: 'reject', code: 'wordy' }])
+    expect(outputs[0]?.value?.length).toBeLessThan(3 * limits.guardTextBytesMax + limits.reasonBytesMax + 1_024)
+  })
+
+  it('keeps what it remembers when it throws or loops for ever in between', async () => {
+    const moody: Guard<number> = {
+      ...counter,
+      judge(seen, round) {
+        if (round.round === 2) throw new Error('no idea')
+        if (round.round === 3) for (;;);
+        return counter.judge(seen, round)
+      },
+    }
+    const rounds = [1, 2, 3, 4].map((round) => cleared(['pay'], { round }))
+    const { verdicts } = await reader(moody).read(logOf(...rounds))
+    expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.threw', 'guard.stuck', 'seen'])
+    expect(textsOf(verdicts).at(-1)).toBe('0: 1 before')
+    expect(verdicts[2]?.verdicts[0]?.evidence).toBe(`judge took longer than ${limits.guardJudgeMsMax} ms`)
+  })
+
+  it('gives a round its time once more when the process stood still in it, and not for ever', async () => {
+    const nothing = new Int32Array(new SharedArrayBuffer(4))
+    let tries = 0
+    const still: Guard<number> = {
+      ...counter,
+      judge(seen, round) {
+        tries += 1
+        if (tries === 1 || round.round > 1) Atomics.wait(nothing, 0, 0, 2 * limits.guardJudgeMsMax)
+        return counter.judge(seen, round)
+      },
+    }
+    const { verdicts } = await reader(still).read(logOf(cleared(['pay']), cleared(['pay'], { round: 2 })))
+    expect(verdicts.map(({ verdicts }) => verdicts[0]?.code)).toEqual(['seen', 'guard.stuck'])
+  })
+
+  it('gives a round all of its time when others took of it', async () => {
+    let tries = 0
+    const slowedDown: Guard<number> = {
+      ...counter,
+      judge(seen, round) {
+        if (round.round === 2) {
+          tries += 1
+          if (tries === 1) for (;;);
+        }
+        return counter.judge(seen, round)
+      },
+    }
+    const { verdicts } = await reader(slowedDown).read(logOf(...[1, 2].map((round) => cleared(['pay'], { round }))))
+    expect(textsOf(verdicts)).toEqual(['0: 0 before', '0: 1 before'])
+  })
+})

@@ -1,0 +1,230 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { readSettings, settingKeys, settingsWithOrigins } from '../../../shared/settings/settings.ts'
+import { findSettingsFile } from '../../../shared/settings/settings-file.ts'
+
+describe('settings', () => {
+  it('have a default each', () => {
+    expect(Object.keys(readSettings({}, {}))).toEqual(settingKeys)
+    expect(readSettings({}, {})).toMatchObject({
+      bus: 'embedded',
+      dataFolder: '.weir',
+      bootstrapServer: '',
+      commandConfig: '',
+      commandProperty: {},
+      topicPrefix: 'weir.',
+      partitions: 4,
+      replicationFactor: 0,
+      agents: '',
+      healthHost: '127.0.0.1',
+      healthPort: 0,
+      synchronous: 'normal',
+      logLevel: 'warn',
+    })
+  })
+
+  it('come from the flag, else from the environment', () => {
+    expect(readSettings({ partitions: '2' }, { WEIR_PARTITIONS: '3', WEIR_LOG_LEVEL: 'debug' })).toMatchObject({
+      partitions: 2,
+      logLevel: 'debug',
+    })
+  })
+
+  it('name every bad value, where it came from, and what would be accepted', () => {
+    expect(complaintOf(() => readSettings({ partitions: '0' }, { WEIR_LOG_LEVEL: 'loud', WEIR_SYNCHRONOUS: 'full' }))).toEqual([
+      'partitions is "0" (from the flag --partitions); must be a whole number from 1 to 500',
+      'logLevel is "loud" (from the variable WEIR_LOG_LEVEL); must be trace, debug, info, warn, error, fatal or silent',
+    ])
+  })
+
+  it.each(['2.5', 'many', '', '1e9', '-1', '501'])('do not take %j for a number of partitions', (value) => {
+    expect(() => readSettings({ partitions: value }, {})).toThrow(expect.objectContaining({ code: 'settings.invalid' }))
+  })
+
+  it.each([
+    [{ dataFolder: '' }, 'dataFolder is "" (from the flag --data-folder); must not be empty'],
+    [{ topicPrefix: 'a/b' }, 'topicPrefix is "a/b" (from the flag --topic-prefix); must match ^[A-Za-z0-9._-]{0,100}$'],
+  ])('refuse %j', (flags, words) => {
+    expect(complaintOf(() => readSettings(flags, {}))).toEqual([words])
+  })
+})
+
+describe('settings of Kafka', () => {
+  const kafka = { bus: 'kafka', bootstrapServer: 'a:9092,[::1]:9092' }
+
+  it('take properties one flag each, or one line each in the variable, and the last one of a name counts', () => {
+    const flags = { ...kafka, commandProperty: ['client.id=me', 'sasl.password=a=b ', 'client.id=you'] }
+    expect(readSettings(flags, {}).commandProperty).toEqual({ 'client.id': 'you', 'sasl.password': 'a=b ' })
+    const lines = 'client.id=me\r\n\nsasl.jaas.config=x required y="z";\n'
+    expect(readSettings(kafka, { WEIR_COMMAND_PROPERTY: lines }).commandProperty).toEqual({
+      'client.id': 'me',
+      'sasl.jaas.config': 'x required y="z";',
+    })
+  })
+
+  it.each(['=x', 'secret'])('never show a property that cannot be used, such as %j', (property) => {
+    expect(complaintOf(() => readSettings({ ...kafka, commandProperty: [property] }, {}))).toEqual([
+      'commandProperty is not acceptable (from the flag --command-property); must be NAME=VALUE',
+    ])
+  })
+
+  it.each(['broker', 'broker:x', 'a:1, b:2', 'a:1,', 'a:123456'])('do not take %j for brokers', (bootstrapServer) => {
+    expect(complaintOf(() => readSettings({ bus: 'kafka', bootstrapServer }, {}))).toEqual([
+      `bootstrapServer is "${bootstrapServer}" (from the flag --bootstrap-server); must be HOST:PORT, several with commas between them`,
+    ])
+  })
+
+  it('want a broker, and are refused without the bus that they are for', () => {
+    expect(complaintOf(() => readSettings({}, { WEIR_BUS: 'kafka' }))).toEqual([
+      'bus is kafka (from the variable WEIR_BUS), and no broker is named; give --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)',
+    ])
+    const remedy = 'give --bus kafka (WEIR_BUS=kafka), or leave'
+    expect(complaintOf(() => readSettings({ commandProperty: ['a=b'] }, { WEIR_BOOTSTRAP_SERVER: 'a:1' }))).toEqual([
+      `bus is embedded (from the default), and bootstrapServer is given (from the variable WEIR_BOOTSTRAP_SERVER); ${remedy} bootstrapServer out`,
+      `bus is embedded (from the default), and commandProperty is given (from the flag --command-property); ${remedy} commandProperty out`,
+    ])
+  })
+
+  it('may name the broker in their properties, which somebody else reads', () => {
+    expect(readSettings({ bus: 'kafka', commandConfig: 'client.properties' }, {})).toMatchObject({ bootstrapServer: '' })
+  })
+
+  it('count as not given where a variable is empty', () => {
+    const empty = { WEIR_BOOTSTRAP_SERVER: '', WEIR_COMMAND_CONFIG: '', WEIR_COMMAND_PROPERTY: '' }
+    expect(readSettings({}, empty)).toMatchObject({ bus: 'embedded', commandProperty: {} })
+  })
+})
+
+describe('retention', () => {
+  it('must be longer than the longest turn and the tolerated downtime together', () => {
+    expect(complaintOf(() => readSettings({ retention: '5' }, { WEIR_TOLERATED_DOWNTIME: '3' }))).toEqual([
+      'retention is 5 days (from the flag --retention), toleratedDowntime is 3 days (from the variable WEIR_TOLERATED_DOWNTIME): ' +
+        'the longest turn (50 hours) and the tolerated downtime (3 days) must fit into it; set retention to at least 6, or toleratedDowntime to less',
+    ])
+    expect(readSettings({ retention: '6', toleratedDowntime: '3' }, {})).toMatchObject({ retention: 6, toleratedDowntime: 3 })
+  })
+
+  it('must be longer than the longest turn where no downtime is tolerated', () => {
+    expect(() => readSettings({ retention: '1', toleratedDowntime: '0' }, {})).toThrow('set retention to at least 3')
+    expect(readSettings({ retention: '3', toleratedDowntime: '0' }, {})).toMatchObject({ retention: 3 })
+  })
+
+  it('is by default a week, of which Weir may stand still for three days', () => {
+    expect(readSettings({}, {})).toMatchObject({ retention: 7, toleratedDowntime: 3 })
+  })
+})
+
+describe('a settings file', () => {
+  let folder = ''
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'weir-settings-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true }))
+
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  const find = (config?: string, environment: NodeJS.ProcessEnv = {}) => findSettingsFile({ config, environment, folder })
+
+  it('stands below flags and environment and above the defaults, and each value tells its origin', () => {
+    write('weir.yaml', '# ours\nlogLevel: warn\npartitions: 8\nsynchronous: full\n')
+    const flags = { synchronous: 'off' }
+    expect(settingsWithOrigins(flags, { WEIR_PARTITIONS: '2' }, find())).toMatchObject({
+      bus: { value: 'embedded', origin: { kind: 'default' } },
+      dataFolder: { value: '.weir', origin: { kind: 'default' } },
+      bootstrapServer: { value: '', origin: { kind: 'default' } },
+      commandConfig: { value: '', origin: { kind: 'default' } },
+      commandProperty: { value: {}, origin: { kind: 'default' } },
+      topicPrefix: { value: 'weir.', origin: { kind: 'default' } },
+      partitions: { value: 2, origin: { kind: 'environment', name: 'WEIR_PARTITIONS' } },
+      replicationFactor: { value: 0, origin: { kind: 'default' } },
+      synchronous: { value: 'off', origin: { kind: 'flag', name: '--synchronous' } },
+      logLevel: { value: 'warn', origin: { kind: 'file', name: 'weir.yaml:2' } },
+    })
+  })
+
+  it('need not be there', () => {
+    expect(find()).toBeUndefined()
+  })
+
+  it('may be JSON, and may be empty', () => {
+    write('weir.json', '{ "partitions": 3 }')
+    expect(readSettings({}, {}, find())).toMatchObject({ partitions: 3 })
+    write('empty.yaml', '# nothing yet\n')
+    expect(readSettings({}, {}, find('empty.yaml'))).toMatchObject({ partitions: 4 })
+  })
+
+  it('is named by the flag, else by the variable, else it is looked for', () => {
+    write('weir.yaml', 'partitions: 1')
+    write('a.yaml', 'partitions: 2')
+    write('b.yml', 'partitions: 3')
+    expect(readSettings({}, {}, find())).toMatchObject({ partitions: 1 })
+    expect(readSettings({}, {}, find(undefined, { WEIR_CONFIG: 'a.yaml' }))).toMatchObject({ partitions: 2 })
+    expect(readSettings({}, {}, find('b.yml', { WEIR_CONFIG: 'a.yaml' }))).toMatchObject({ partitions: 3 })
+  })
+
+  it('means paths from its own folder on', () => {
+    const name = join(folder, 'weir.yaml')
+    write('weir.yaml', 'dataFolder: data')
+    expect(readSettings({}, {}, find(name)).dataFolder).toBe(join(folder, 'data'))
+    expect(readSettings({}, {}, find()).dataFolder).toBe('data')
+    write('weir.yaml', 'dataFolder: /var/lib/weir')
+    expect(readSettings({}, {}, find()).dataFolder).toBe('/var/lib/weir')
+  })
+
+  it('has properties as a mapping, and its paths may be empty', () => {
+    write('weir.yaml', 'bus: kafka\nbootstrapServer: a:1\ncommandConfig: ""\ncommandProperty: { request.timeout.ms: 3000, a: true }\n')
+    expect(readSettings({}, {}, find())).toMatchObject({
+      commandConfig: '',
+      commandProperty: { 'request.timeout.ms': '3000', a: 'true' },
+    })
+    write('list.yaml', 'commandProperty: [sasl.password=x]\n')
+    write('deep.yaml', 'commandProperty: { a: { b: x } }\n')
+    for (const name of ['list', 'deep'])
+      expect(complaintOf(() => readSettings({}, {}, find(`${name}.yaml`)))).toEqual([
+        `commandProperty is not acceptable (from ${name}.yaml:1); must be a mapping of names to texts, numbers, true or false`,
+      ])
+  })
+
+  it('is told all its mistakes at once, beside those of flags and variables', () => {
+    write('weir.yaml', 'partitons: 4\nlogLevel: loud\nsynchronous: 1\ntopicPrefix:\ncolour: red\npartitions: "4"\n')
+    expect(complaintOf(() => readSettings({ dataFolder: '', partitions: '2' }, {}, find()))).toEqual([
+      'topicPrefix is null (from weir.yaml:4); must be a text; put quotes around it',
+      'partitions is "4" (from weir.yaml:6); must be a whole number from 1 to 500',
+      'synchronous is 1 (from weir.yaml:3); must be off, normal or full',
+      'logLevel is "loud" (from weir.yaml:2); must be trace, debug, info, warn, error, fatal or silent',
+      'dataFolder is "" (from the flag --data-folder); must not be empty',
+      'weir.yaml:1:1 partitons: is no setting; did you mean partitions?',
+      `weir.yaml:5:1 colour: is no setting; there are ${settingKeys.slice(0, -1).join(', ')} and ${settingKeys.at(-1)}`,
+    ])
+  })
+
+  it.each([
+    ['missing.yaml', '', 'missing.yaml:1 (from the flag --config) does not exist'],
+    ['weir.toml', 'x', 'weir.toml (from the flag --config) is no settings file; its name must end in .yaml, .yml or .json'],
+    ['', '', 'the flag --config is empty; must be the path of a settings file'],
+    ['list.yaml', '- 1', 'list.yaml:1:1: is a list of 1; must be a mapping of settings'],
+    ['twice.yaml', 'partitions: 1\npartitions: 2', 'twice.yaml:2:1 partitions: is given twice, first in line 1; keep one'],
+    ['bad.json', '{ "partitions": }', 'bad.json:1:17: is not JSON from here on'],
+  ])('%j with %j is refused', (name, text, words) => {
+    if (text !== '') write(name, text)
+    expect(complaintOf(() => readSettings({}, {}, find(name)))).toEqual([words])
+  })
+
+  it('is only one', () => {
+    write('weir.yaml', '')
+    write('weir.json', '{}')
+    expect(complaintOf(() => readSettings({}, {}, find()))).toEqual(['weir.yaml and weir.json are both there; keep one of them'])
+  })
+})
+
+function complaintOf(read: () => unknown): string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    const [title, ...lines] = (error as Error).message.split('\n')
+    expect(title).toBe('Settings cannot be used.')
+    return lines.map((line) => line.slice(2))
+  }
+}
