@@ -139,7 +139,7 @@ describe('a program', () => {
   })
 
   it('compiles against its types, and what is wrong in it does not', async () => {
-    const programs = [...examples.map(({ name }) => join('examples', name)), join('services', 'weir-types.unit.test.ts')]
+    const programs = [...examples.map(({ name }) => join('examples', name)), join('client', 'weir-types.unit.test.ts')]
     const files = programs.map((path, n) => {
       writeFileSync(join(project.folder, `program${n}.ts`), asUsersWrite(textOf(root, 'test', path)))
       return `program${n}.ts`

@@ -58,7 +58,7 @@ try {
   })
 
   step('weir ask from this machine', () => {
-    const agent = join(root, 'services', 'cli', 'demo', 'agents', 'demo-reflex.yaml')
+    const agent = join(root, 'apps', 'demo', 'agents', 'demo-reflex.yaml')
     const args = ['ask', '--bus', 'kafka', '--bootstrap-server', `localhost:${kafkaPort}`, '--agent', agent, 'hello']
     assert.match(done('bin/weir', args), /^I tried to run a shell command/)
   })

@@ -11,7 +11,7 @@ import type { Mutant } from './mutants.ts'
 import { mutantsOf } from './mutants.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const copied = ['schemas', 'services', 'shared', 'test', 'jest.config.js', 'package.json']
+const copied = ['apps', 'client', 'schemas', 'services', 'shared', 'test', 'jest.config.js', 'package.json']
 
 const copy = mkdtempSync(join(tmpdir(), 'weir-mutants-'))
 process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
